@@ -1,0 +1,160 @@
+// The bounded worlds of the walk: few jobs with small numbers, and every signal that may arrive for them.
+import type { Action } from './model.ts';
+import type { Move, Scenario } from './walk.ts';
+import { type At, DEFAULT_QUEUE, emptyWorld, type Queue, type Wallet } from './world.ts';
+
+const queue = (settings: Partial<Queue>): Queue => ({ ...DEFAULT_QUEUE, maxFailures: 2, ...settings });
+const wallet = (overdraftLimit = 0): Wallet => ({
+  ...{ customer: 'customer', status: 'active', balance: 0, lastSeq: 0 },
+  overdraftLimit,
+});
+
+interface Signals {
+  readonly price: number;
+  readonly queue: string | null;
+  readonly attempts: readonly number[];
+  readonly finalPrices: readonly number[];
+  /** The caller's own queue may set a deadline; others are delayed at first. */
+  readonly deadlineMs?: number;
+  readonly delayMs?: number;
+}
+
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+
+/** Every signal of one job: each attempt's number, each verdict, each price, as if any of them could arrive at any time. */
+function signalsOf(at: At, signals: Signals): Move[] {
+  const { attempts, finalPrices, deadlineMs, delayMs } = signals;
+  const unnamed = [undefined, ...attempts];
+  const submission = {
+    ...{ ...at, queue: signals.queue, price: signals.price },
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(delayMs === undefined ? {} : { delayMs }),
+  };
+  const of = (attempt: number | undefined) => (attempt === undefined ? at : { ...at, attempt });
+  const failures = unnamed.flatMap((attempt): Action[] => [
+    { transition: 'job.fail', input: { ...of(attempt), verdict: 'presumed', retryable: true } },
+    { transition: 'job.fail', input: { ...of(attempt), verdict: 'presumed', retryable: false } },
+    { transition: 'job.fail', input: { ...of(attempt), verdict: 'definitive', retryable: true } },
+    { transition: 'job.fail', input: { ...of(attempt), verdict: 'definitive', retryable: true, retryAfterMs: 60_000 } },
+    { transition: 'job.fail', input: { ...of(attempt), verdict: 'definitive', retryable: false } },
+  ]);
+  const successes = unnamed.flatMap((attempt): Action[] => [
+    { transition: 'job.succeed', input: of(attempt) },
+    ...finalPrices.map((finalPrice): Action => ({ transition: 'job.succeed', input: { ...of(attempt), finalPrice } })),
+  ]);
+  const fenced = attempts.flatMap((attempt): Action[] => [
+    { transition: 'job.lapse', input: { ...at, attempt } },
+    { transition: 'job.extend', input: { ...at, attempt } },
+    { transition: 'job.handOver', input: { ...at, attempt, deadlineMs: 60_000 } },
+    { transition: 'job.release', input: { ...at, attempt } },
+    { transition: 'job.lease', input: { ...at, request: `${at.wallet}/${at.job}/${attempt}` } },
+  ]);
+  const others: Move[] = [
+    { transition: 'job.submit', input: submission },
+    { transition: 'job.submit', input: { ...submission, price: signals.price + 1 } },
+    { transition: 'job.lease', input: at },
+    ...finalPrices.map((finalPrice): Action => ({ transition: 'job.settle', input: { ...at, finalPrice } })),
+    { transition: 'job.cancel', input: at },
+    ...finalPrices.slice(0, 1).map((kept): Action => ({ transition: 'job.cancel', input: { ...at, kept } })),
+    { transition: 'job.redrive', input: at },
+    { transition: 'job.discard', input: at },
+    { transition: 'job.prune', input: at },
+    { transition: 'time.pass', input: at },
+  ];
+  return [...others, ...failures, ...successes, ...fenced];
+}
+
+const credits = (id: string, key: string, amount: number): Action[] => [
+  { transition: 'wallet.grant', input: { wallet: id, key, amount } },
+  { transition: 'wallet.grant', input: { wallet: id, key, amount: amount + 1 } },
+];
+
+/**
+ * Three jobs over two wallets. `a` and `b` share a wallet that can pay one of them, so that a refund pays for the other
+ * and a late success makes a debt; `b` has no queue. `c` gets its price back only at its end.
+ */
+export function threeJobs(maxAttempt: number): Scenario {
+  const [a, b, c] = [
+    { wallet: 'u', job: 'a' },
+    { wallet: 'u', job: 'b' },
+    { wallet: 'v', job: 'c' },
+  ];
+  const attempts = upTo(maxAttempt + 1);
+  return {
+    name: `three jobs over two wallets, ${maxAttempt} attempts`,
+    start: emptyWorld({
+      queues: { early: queue({ maxReleases: 1 }), late: queue({ refundOn: 'final', maxReleases: 1 }) },
+      wallets: { u: wallet(), v: wallet() },
+    }),
+    jobs: [a, b, c],
+    moves: [
+      ...credits('u', 'first', 50),
+      ...credits('v', 'first', 20),
+      ...signalsOf(a, { price: 40, queue: 'early', attempts, finalPrices: [25] }),
+      ...signalsOf(b, { price: 30, queue: null, attempts: [1, 2], finalPrices: [45], deadlineMs: 60_000 }),
+      ...signalsOf(c, { price: 20, queue: 'late', attempts, finalPrices: [] }),
+    ],
+    maxAttempt,
+    tellsAttempts: false,
+  };
+}
+
+/** One job whose attempts are told apart: many runs, released, lapsed, failed, redriven, with every later signal of each. */
+export function oneJob(refundOn: 'failure' | 'final', maxAttempt: number): Scenario {
+  const a = { wallet: 'u', job: 'a' };
+  return {
+    name: `one job, refund on ${refundOn}, ${maxAttempt} attempts`,
+    start: emptyWorld({ queues: { q: queue({ refundOn, maxReleases: 2 }) }, wallets: { u: wallet() } }),
+    jobs: [a],
+    moves: [
+      ...credits('u', 'first', 40),
+      ...signalsOf(a, {
+        price: 40,
+        queue: 'q',
+        attempts: upTo(maxAttempt + 1),
+        finalPrices: [0, 25, 55],
+        delayMs: 1_000,
+      }),
+    ],
+    maxAttempt,
+    tellsAttempts: true,
+  };
+}
+
+/** The rims: a wallet opened, closed, in overdraft, adjusted, at the limit of its balance; a queue paused; no price. */
+export function rims(): Scenario {
+  const [a, b] = [
+    { wallet: 'u', job: 'a' },
+    { wallet: 'u', job: 'b' },
+  ];
+  const nowhere = { wallet: 'nowhere', job: 'a' };
+  return {
+    name: 'closed, overdrawn, adjusted, paused, at the limit',
+    start: emptyWorld({ balanceLimit: 60, queues: { q: queue({ maxFailures: 1, maxReleases: 0 }) } }),
+    jobs: [a, b],
+    moves: [
+      { transition: 'wallet.open', input: { wallet: 'u', customer: 'customer', overdraftLimit: 40 } },
+      { transition: 'wallet.open', input: { wallet: 'u', customer: 'another', overdraftLimit: 40 } },
+      { transition: 'wallet.change', input: { wallet: 'u', status: 'closed' } },
+      { transition: 'wallet.change', input: { wallet: 'u', status: 'active' } },
+      { transition: 'wallet.change', input: { wallet: 'u', overdraftLimit: 0 } },
+      { transition: 'wallet.change', input: { wallet: 'nowhere', status: 'closed' } },
+      ...credits('u', 'first', 55),
+      ...credits('u', 'second', 35),
+      ...credits('nowhere', 'first', 1),
+      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'third', amount: -30, job: 'a' } },
+      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'third', amount: -31 } },
+      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'first', amount: 55 } },
+      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'fourth', amount: 40 } },
+      { transition: 'wallet.adjust', input: { wallet: 'nowhere', key: 'first', amount: 1 } },
+      { transition: 'queue.configure', input: { queue: 'q', settings: { paused: true } } },
+      { transition: 'queue.configure', input: { queue: 'q', settings: { paused: false } } },
+      { transition: 'queue.configure', input: { queue: 'q', settings: { backoffBaseMs: 1_000_000 } } },
+      { transition: 'job.submit', input: { ...nowhere, queue: 'q', price: 1 } },
+      ...signalsOf(a, { price: 40, queue: 'q', attempts: [1, 2], finalPrices: [0, 95] }),
+      ...signalsOf(b, { price: 0, queue: null, attempts: [1], finalPrices: [0] }),
+    ],
+    maxAttempt: 1,
+    tellsAttempts: false,
+  };
+}

@@ -1,0 +1,254 @@
+// Batching: concurrent calls of one transition become one statement; while one is on its way the next gathers.
+
+import { type ErrorCode, Refusal } from '../errors.ts';
+import type { AnyStatement, Database } from './database.ts';
+import { asRefusal, kindOf } from './failures.ts';
+import type { Pools } from './pool.ts';
+import { decide, type RawAnswer, type Runner } from './runner.ts';
+import { encode, encodeBatch } from './statement.ts';
+
+interface Item {
+  sequence: number;
+  wallet: string;
+  json: string;
+  skips: number;
+  resolve(answer: RawAnswer): void;
+  reject(error: Refusal): void;
+}
+
+/** Inputs in one statement, and their bytes: bigger ones only lengthen the locks. */
+const MAX_INPUTS = 500;
+const MAX_BYTES = 4_000_000;
+/** How often a batch may find the wallet held before the input goes into a statement that waits. */
+const MAX_SKIPS = 2;
+/** Wallets waited for at once: each takes a connection. */
+const MAX_PATIENT = 3;
+const MAX_RACES = 20;
+
+/** Refusals that say nothing about an input: where nobody got another answer, the batch as a whole failed. */
+const OF_THE_WHOLE = new Set<ErrorCode>([
+  'database_unavailable',
+  'database_read_only',
+  'database_refused',
+  'schema_missing',
+  'closed',
+]);
+
+/** The batching runner over Recoup's own pools. */
+export class BatchingRunner implements Runner {
+  readonly db: Database;
+  readonly #pools: Pools;
+  readonly #lanes = new Map<AnyStatement, Lane>();
+  readonly #observe: (transition: string, outcome: string) => void;
+  #closed = false;
+
+  constructor(pools: Pools, observe: (transition: string, outcome: string) => void) {
+    this.#pools = pools;
+    this.#observe = observe;
+    this.db = pools.hot;
+  }
+
+  call<A extends RawAnswer>(statement: AnyStatement<A>, input: object): Promise<A> {
+    if (this.#closed) return Promise.reject(new Refusal('closed'));
+    let lane = this.#lanes.get(statement);
+    if (!lane) {
+      lane = new Lane(statement, this.#pools, this.#observe);
+      this.#lanes.set(statement, lane);
+    }
+    return lane.add((input as { wallet_id?: string }).wallet_id ?? '', encode(statement, input)) as Promise<A>;
+  }
+
+  async many<A extends RawAnswer>(statement: AnyStatement<A>, inputs: readonly object[]): Promise<(A | Refusal)[]> {
+    const settled = await Promise.allSettled(inputs.map((input) => this.call(statement, input)));
+    const answers = settled.map((s) => (s.status === 'fulfilled' ? s.value : (s.reason as A | Refusal)));
+    const first = answers[0];
+    if (first instanceof Refusal && answers.every((a) => a instanceof Refusal && OF_THE_WHOLE.has(a.code))) throw first;
+    return answers;
+  }
+
+  async read<A>(statement: AnyStatement<A>, inputs: readonly object[]): Promise<A[]> {
+    if (this.#closed) throw new Refusal('closed');
+    try {
+      return await retryRace(() => this.#pools.hot.run(statement, JSON.stringify(inputs)));
+    } catch (error) {
+      throw asRefusal(error, false);
+    }
+  }
+
+  /** Refuses new calls and waits for those on their way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.idle()));
+  }
+}
+
+/** Runs again what lost a race (40001, 40P01): nothing of it was done. */
+async function retryRace<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (kindOf(error) !== 'race' || attempt >= MAX_RACES) throw error;
+      await new Promise((done) => setTimeout(done, Math.random() * Math.min(2 ** attempt, 100)));
+    }
+  }
+}
+
+/** The calls of one statement: those that wait, and the one batch on its way. */
+class Lane {
+  readonly #statement: AnyStatement;
+  readonly #pools: Pools;
+  readonly #observe: (transition: string, outcome: string) => void;
+  #waiting: Item[] = [];
+  #sequence = 0;
+  #running = false;
+  /** Per wallet that a batch found held: the inputs for it, sent by a statement that waits for that wallet alone. */
+  readonly #patient = new Map<string, Item[]>();
+  /** Those of them whose statement is on its way. */
+  readonly #served = new Set<string>();
+  #open = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(statement: AnyStatement, pools: Pools, observe: (transition: string, outcome: string) => void) {
+    this.#statement = statement;
+    this.#pools = pools;
+    this.#observe = observe;
+  }
+
+  add(wallet: string, json: string): Promise<RawAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#open += 1;
+      const item = { sequence: this.#sequence++, wallet, json, skips: 0, resolve, reject };
+      const patient = this.#patient.get(wallet);
+      if (patient) patient.push(item);
+      else {
+        this.#waiting.push(item);
+        // In a microtask: calls made in the same turn share the first statement, and an idle call waits for nothing.
+        if (!this.#running && this.#waiting.length === 1) queueMicrotask(() => this.#pump());
+      }
+    });
+  }
+
+  idle(): Promise<void> {
+    return this.#open === 0 ? Promise.resolve() : new Promise((done) => this.#idle.push(done));
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    while (this.#waiting.length > 0) await this.#send(this.#take());
+    this.#running = false;
+  }
+
+  #take(): Item[] {
+    let bytes = 0;
+    let count = 0;
+    for (const item of this.#waiting) {
+      bytes += item.json.length;
+      if (count > 0 && (count === MAX_INPUTS || bytes > MAX_BYTES)) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Sends a batch; where one of the inputs carries a value the database refuses, in halves until it stands alone. */
+  async #send(items: Item[]): Promise<void> {
+    try {
+      const run = () => this.#pools.hot.run(this.#statement, encodeBatch(items.map((item) => item.json)), 'shared');
+      const answers = await retryRace(run);
+      this.#settle(items, answers as RawAnswer[]);
+    } catch (error) {
+      if (kindOf(error) === 'value' && items.length > 1) {
+        const middle = items.length >> 1;
+        await this.#send(items.slice(0, middle));
+        await this.#send(items.slice(middle));
+      } else for (const item of items) this.#reject(item, error);
+    }
+  }
+
+  #settle(items: Item[], answers: RawAnswer[]): void {
+    const back: Item[] = [];
+    for (const answer of answers) {
+      const item = items[answer.ord - 1]!;
+      if (answer.outcome === 'again') back.push(item);
+      else if (answer.outcome === 'busy' && this.#statement.waits) {
+        item.skips += 1;
+        if (item.skips < MAX_SKIPS) back.push(item);
+        else this.#wait(item);
+      } else this.#resolve(item, answer);
+    }
+    // What comes back stands before what came later, so that a wallet's inputs keep their order.
+    if (back.length > 0) this.#waiting = [...back.sort((a, b) => a.sequence - b.sequence), ...this.#waiting];
+  }
+
+  #wait(item: Item): void {
+    const queue = this.#patient.get(item.wallet);
+    if (queue) queue.push(item);
+    else this.#patient.set(item.wallet, [item]);
+    this.#pumpPatient();
+  }
+
+  #pumpPatient(): void {
+    for (const [wallet, items] of this.#patient) {
+      if (this.#served.size >= MAX_PATIENT) return;
+      if (this.#served.has(wallet)) continue;
+      this.#served.add(wallet);
+      void this.#sendPatient(items).then(() => {
+        this.#served.delete(wallet);
+        this.#patient.delete(wallet);
+        this.#pumpPatient();
+      });
+    }
+  }
+
+  /** One wallet's inputs in a transaction that may wait for it, under lock_timeout: it holds no other wallet meanwhile. */
+  async #sendPatient(queue: Item[]): Promise<void> {
+    while (queue.length > 0) {
+      const items = queue.splice(0, MAX_INPUTS).sort((a, b) => a.sequence - b.sequence);
+      try {
+        const work = () =>
+          this.#pools.transaction((_client, db) =>
+            decide(
+              db,
+              this.#statement,
+              items.map((item) => item.json),
+            ),
+          );
+        const answers = await retryRace(work);
+        items.forEach((item, index) => this.#resolve(item, answers[index] as RawAnswer));
+      } catch (error) {
+        if (kindOf(error) === 'value' && items.length > 1) await this.#eachAlone(items);
+        else for (const item of items) this.#reject(item, error);
+      }
+    }
+  }
+
+  async #eachAlone(items: Item[]): Promise<void> {
+    for (const item of items) {
+      try {
+        const [answer] = await this.#pools.transaction((_client, db) => decide(db, this.#statement, [item.json]));
+        this.#resolve(item, answer as RawAnswer);
+      } catch (error) {
+        this.#reject(item, error);
+      }
+    }
+  }
+
+  #resolve(item: Item, answer: RawAnswer): void {
+    this.#observe(this.#statement.name, answer.outcome);
+    item.resolve(answer);
+    this.#close();
+  }
+
+  #reject(item: Item, error: unknown): void {
+    const refusal = asRefusal(error, false);
+    this.#observe(this.#statement.name, refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
+    item.reject(refusal);
+    this.#close();
+  }
+
+  #close(): void {
+    this.#open -= 1;
+    if (this.#open === 0) for (const done of this.#idle.splice(0)) done();
+  }
+}

@@ -1,0 +1,108 @@
+// What an error of the driver means: which may be repeated, which is the input's fault, and the code a caller sees.
+import { type ErrorCode, Refusal, TransactionAborted, TransactionConflict } from '../errors.ts';
+
+/**
+ * - `race`: serialization failure or deadlock: the same statement may simply run again
+ * - `locked`: lock_timeout
+ * - `value`: class 22 or 23: one of the inputs carries it
+ * - `gone`: the connection or the server; whether a commit happened is unknown
+ */
+export type FailureKind =
+  | 'race'
+  | 'locked'
+  | 'value'
+  | 'aborted'
+  | 'gone'
+  | 'read_only'
+  | 'refused'
+  | 'missing'
+  | 'other';
+
+const GONE_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+  '57014',
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '25P03',
+  '25P04',
+]);
+const GONE_TEXT =
+  /connection (terminated|ended|closed|is closed|timeout)|timeout (expired|exceeded)|client (was closed|has encountered)|not queryable|CONNECTION_(CLOSED|ENDED|DESTROYED)|server closed the connection|read ECONN|write EPIPE/i;
+const MISSING = new Set(['3F000', '42P01', '42883', '42703']);
+
+/** The SQLSTATE (or the system's error code) of an error, looked for along its causes: wrappers hide it there. */
+export function codeOf(error: unknown): string | undefined {
+  for (
+    let e = error as Record<string, unknown> | undefined, depth = 0;
+    e && typeof e === 'object' && depth < 5;
+    depth++
+  ) {
+    const meta = e.meta as Record<string, unknown> | undefined;
+    const state = meta?.code ?? e.code ?? e.originalCode;
+    if (typeof state === 'string' && (/^[0-9A-Z]{5}$/.test(state) || /^E[A-Z_]+$/.test(state))) return state;
+    e = (e.cause ?? e.original ?? (e as { errors?: unknown[] }).errors?.[0]) as Record<string, unknown> | undefined;
+  }
+  return undefined;
+}
+
+/** What kind of failure an error of any driver is. */
+export function kindOf(error: unknown): FailureKind {
+  const code = codeOf(error) ?? '';
+  if (code === '40001' || code === '40P01') return 'race';
+  if (code === '55P03') return 'locked';
+  if (code === '25P02') return 'aborted';
+  if (code === '25006') return 'read_only';
+  if (code.startsWith('28') || code === '42501' || code === '3D000') return 'refused';
+  if (MISSING.has(code)) return 'missing';
+  if (GONE_CODES.has(code) || code.startsWith('08') || code.startsWith('53')) return 'gone';
+  if (code.startsWith('22') || code.startsWith('23')) return 'value';
+  const message = error instanceof Error ? error.message : String(error);
+  return GONE_TEXT.test(message) ? 'gone' : 'other';
+}
+
+const CODES: Record<Exclude<FailureKind, 'aborted'>, ErrorCode> = {
+  race: 'wallet_busy',
+  locked: 'wallet_busy',
+  value: 'database_error',
+  gone: 'database_unavailable',
+  read_only: 'database_read_only',
+  refused: 'database_refused',
+  missing: 'schema_missing',
+  other: 'database_error',
+};
+
+/** The refusal for an error of the driver; refusals pass through. `inTransaction`: the caller's, where nothing may be repeated. */
+export function asRefusal(error: unknown, inTransaction: boolean): Refusal {
+  if (error instanceof Refusal) return error;
+  const kind = kindOf(error);
+  if (kind === 'aborted') return new TransactionAborted({ cause: error });
+  if (inTransaction && (kind === 'race' || kind === 'locked')) {
+    const what =
+      kind === 'locked' ? 'a row stayed locked past lock_timeout' : 'it lost a race with another transaction';
+    return new TransactionConflict(`Run the whole transaction again: ${what}.`, { cause: error });
+  }
+  if (constraintOf(error) === 'balance') return new Refusal('balance_limit', undefined, {}, { cause: error });
+  const code = CODES[kind];
+  const state = codeOf(error);
+  return new Refusal(code, undefined, state ? { sqlstate: state } : {}, { cause: error });
+}
+
+/** Whether a value was refused by one of the two balance checks; a shard's suffix on the name does not matter. */
+function constraintOf(error: unknown): 'balance' | undefined {
+  const name = (error as { constraint?: unknown } | undefined)?.constraint;
+  const message = error instanceof Error ? error.message : '';
+  return /(wallets|entries)_balance(_\d+)?\b/.test(`${typeof name === 'string' ? name : ''} ${message}`)
+    ? 'balance'
+    : undefined;
+}

@@ -1,0 +1,142 @@
+// Recoup's own connections: a hot pool for transitions, a small one for reports, and transactions on them.
+import pg from 'pg';
+import { type AnyStatement, type Database, decodeAnswer, overQueryable } from './database.ts';
+import { type LockMode, render } from './statement.ts';
+
+export interface PoolOptions {
+  /** Connection string or the options of a pg pool. */
+  connection: string | pg.PoolConfig;
+  schema: string;
+  /** Behind a transaction-mode pooler: unnamed statements, no session settings, no LISTEN. */
+  pooler: boolean;
+  /** Connections of the hot pool. */
+  max: number;
+  /** How long a statement may wait for a locked row, in milliseconds. */
+  lockTimeoutMs: number;
+  applicationName: string;
+}
+
+/**
+ * Settings of the hot pool. Every hot statement has an index for its job, so sequential scans and JIT are only ever a
+ * bad plan made from stale statistics; the generic plan spares planning a statement of two pages each time.
+ */
+const HOT_SETTINGS = { enable_seqscan: 'off', jit: 'off', plan_cache_mode: 'force_generic_plan' };
+
+export class Pools {
+  readonly schema: string;
+  readonly #options: PoolOptions;
+  readonly #hot: pg.Pool;
+  #reports: pg.Pool | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.schema = options.schema;
+    this.#hot = this.#pool(options.max, HOT_SETTINGS);
+  }
+
+  get pooler(): boolean {
+    return this.#options.pooler;
+  }
+
+  /** For transitions and small reads. */
+  get hot(): Database {
+    return this.#over(this.#hot);
+  }
+
+  /** For reports and verify, which read much: planned without the hot pool's settings. */
+  get reports(): Database {
+    this.#reports ??= this.#pool(2, { jit: 'off' });
+    return this.#over(this.#reports);
+  }
+
+  /** A raw client of the hot pool, for migrations and listening. The caller releases it. */
+  connect(): Promise<pg.PoolClient> {
+    return this.#hot.connect();
+  }
+
+  /** A connection of its own, outside of the pools: for LISTEN. */
+  dedicated(): pg.Client {
+    return new pg.Client(this.#config({}));
+  }
+
+  /** Runs `fn` in one transaction: committed when it returns, rolled back when it throws. */
+  async transaction<T>(fn: (client: pg.PoolClient, db: Database) => Promise<T>): Promise<T> {
+    const client = await this.#hot.connect();
+    let broken: Error | undefined;
+    const onError = (error: Error) => {
+      broken = error;
+    };
+    client.on('error', onError);
+    try {
+      const wait = this.#options.pooler ? `; set local lock_timeout = ${this.#options.lockTimeoutMs}` : '';
+      await client.query(`begin${wait}`);
+      const result = await fn(client, overQueryable(client, this.schema));
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch((e: Error) => {
+        broken ??= e;
+      });
+      throw error;
+    } finally {
+      client.off('error', onError);
+      client.release(broken);
+    }
+  }
+
+  /** Reads on one snapshot, on a connection for reports: what is written meanwhile is not seen. */
+  async snapshot<T>(fn: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    this.#reports ??= this.#pool(2, { jit: 'off' });
+    const client = await this.#reports.connect();
+    try {
+      await client.query('begin isolation level repeatable read read only');
+      const result = await fn(client);
+      await client.query('commit');
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([this.#hot.end(), this.#reports?.end()]);
+  }
+
+  #over(pool: pg.Pool): Database {
+    const { schema, pooler } = this.#options;
+    return {
+      schema,
+      inTransaction: false,
+      run: async <A>(statement: AnyStatement<A>, inputs: string, mode: LockMode = 'patient') => {
+        const { text, prepared } = render(statement, mode, schema);
+        const values = [inputs];
+        const query = pooler ? { text, values } : { name: prepared, text, values };
+        return decodeAnswer<A>(await pool.query(query), statement.name);
+      },
+    };
+  }
+
+  #pool(max: number, settings: Record<string, string>): pg.Pool {
+    const pool = new pg.Pool({ ...this.#config(settings), max });
+    // An idle connection that the server closes is no news: the pool drops it, the next query opens another.
+    pool.on('error', () => {});
+    return pool;
+  }
+
+  #config(settings: Record<string, string>): pg.PoolConfig {
+    const { connection, pooler, lockTimeoutMs, applicationName } = this.#options;
+    const given: pg.PoolConfig = typeof connection === 'string' ? { connectionString: connection } : connection;
+    const all: Record<string, string> = { ...settings, lock_timeout: `${lockTimeoutMs}` };
+    const flags = Object.entries(all).map(([key, value]) => `-c ${key}=${value}`);
+    return {
+      application_name: applicationName,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+      ...given,
+      // Poolers refuse the startup parameter `options`.
+      ...(pooler ? {} : { options: [given.options, ...flags].filter(Boolean).join(' ') }),
+    };
+  }
+}

@@ -1,0 +1,50 @@
+// The face of the library: what users import.
+export type { Database, Queryable } from './db/database.ts';
+export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
+export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
+export type { FeedEvent } from './feed.ts';
+export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
+export type { Job } from './jobs/job.ts';
+export type { Lease, LeasedJob } from './jobs/jobs.ts';
+export type { Attempt } from './jobs/queries.ts';
+export type {
+  AttemptKey,
+  Cancel,
+  Canceled,
+  Each,
+  Fail,
+  Failed,
+  JobKey,
+  Settled,
+  Submit,
+  Submitted,
+  Succeed,
+  Succeeded,
+} from './jobs/signals.ts';
+export {
+  ENTRY_TYPES,
+  type EntryType,
+  JOB_STATES,
+  type JobState,
+  type Outcome,
+  type Transition,
+  type TransitionName,
+  transitions,
+  type Verdict,
+} from './outcomes.ts';
+export type { QueueDepth, QueueSettings } from './queues/configure.ts';
+export { type InTransaction, type OpenOptions, open, type Recoup } from './recoup.ts';
+export type { Problem, Verified, VerifyOptions } from './verify.ts';
+export type { Adjust, Balance, Entry, Grant, KeyedEntry, OpenInput } from './wallets/wallets.ts';
+export {
+  type AbortCause,
+  Aborted,
+  type Check,
+  type Checked,
+  Done,
+  Failure,
+  type Handler,
+  Release,
+  type Work,
+} from './worker/handler.ts';
+export type { Worker, WorkOptions } from './worker/worker.ts';

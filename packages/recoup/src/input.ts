@@ -1,0 +1,173 @@
+// Checks of what callers give: each names the field and what is allowed, before anything reaches the database.
+import { InvalidInput } from './errors.ts';
+
+/** The largest amount, and the largest balance either way: 2^53 − 1. */
+export const MAX_AMOUNT = Number.MAX_SAFE_INTEGER;
+export const MAX_ID = 200;
+/** A year: the longest duration any field takes. */
+export const MAX_DURATION_MS = 31_536_000_000;
+
+const ID_RULE = `1 to ${MAX_ID} printable characters, not "." or ".."`;
+// Control, format, surrogate and private characters, and separators other than the plain space.
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
+// Joiners inside emoji are format characters, yet printable where they stand.
+const EMOJI_PARTS = /[\u200c\u200d\ufe0f\u{e0020}-\u{e007f}]/gu;
+
+/** What is wrong with a value, for messages: its kind and, if short, the value itself. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'string')
+    return value.length <= 40 ? JSON.stringify(value) : `a string of ${value.length} characters`;
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+}
+
+/** An id: 1–200 code points, printable, nothing trimmed or folded, not `.` or `..` (URL parsers eat them). */
+export function id(field: string, value: unknown): string {
+  if (typeof value !== 'string') throw new InvalidInput(field, `must be a string of ${ID_RULE}; got ${shown(value)}`);
+  if (!value.isWellFormed()) throw new InvalidInput(field, `must be well-formed Unicode: it has a lone surrogate`);
+  const length = [...value].length;
+  if (length < 1 || length > MAX_ID) throw new InvalidInput(field, `must be ${ID_RULE}; got ${length} characters`);
+  if (value === '.' || value === '..') throw new InvalidInput(field, `must be ${ID_RULE}; got ${shown(value)}`);
+  if (UNPRINTABLE.test(value.replaceAll(EMOJI_PARTS, ''))) {
+    throw new InvalidInput(field, `must be ${ID_RULE}; it has a character that is not printable`);
+  }
+  return value;
+}
+
+export function optionalId(field: string, value: unknown): string | null {
+  return value === undefined || value === null ? null : id(field, value);
+}
+
+/** An integer in a range. Not a string of digits, not a fraction, not a number that lost precision. */
+export function integer(field: string, value: unknown, min: number, max: number): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max) {
+    throw new InvalidInput(field, `must be an integer from ${min} to ${max}; got ${shown(value)}`);
+  }
+  return value === 0 ? 0 : value;
+}
+
+export function optionalInteger(field: string, value: unknown, min: number, max: number): number | null {
+  return value === undefined || value === null ? null : integer(field, value, min, max);
+}
+
+/** Credits: an integer of the smallest unit, 0 (or `min`) to 2^53 − 1. */
+export function amount(field: string, value: unknown, min = 0): number {
+  return integer(field, value, min, MAX_AMOUNT);
+}
+
+export function duration(field: string, value: unknown, min = 0): number | null {
+  return optionalInteger(field, value, min, MAX_DURATION_MS);
+}
+
+/** One of a closed set. */
+export function oneOf<T extends string>(field: string, value: unknown, allowed: readonly T[]): T {
+  if (typeof value !== 'string' || !(allowed as readonly string[]).includes(value)) {
+    throw new InvalidInput(field, `must be one of ${allowed.join(', ')}; got ${shown(value)}`);
+  }
+  return value as T;
+}
+
+export function flag(field: string, value: unknown, otherwise: boolean): boolean {
+  if (value === undefined || value === null) return otherwise;
+  if (typeof value !== 'boolean') throw new InvalidInput(field, `must be true or false; got ${shown(value)}`);
+  return value;
+}
+
+/** Free text: what PostgreSQL cannot store is refused; what is too long is refused, or cut where it is only a report. */
+export function text(field: string, value: unknown, max: number, tooLong: 'refuse' | 'cut' = 'refuse'): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string') throw new InvalidInput(field, `must be a string; got ${shown(value)}`);
+  if (tooLong === 'cut') {
+    const clean = value.toWellFormed().replaceAll('\u0000', '\ufffd');
+    return clean.length > max ? `${clean.slice(0, max - 1).toWellFormed()}…` : clean;
+  }
+  if (!value.isWellFormed() || value.includes('\u0000')) {
+    throw new InvalidInput(field, 'must be well-formed Unicode without U+0000');
+  }
+  if (value.length > max) throw new InvalidInput(field, `must be at most ${max} characters; got ${value.length}`);
+  return value;
+}
+
+/** A Date that is one. Goes to the database as text. */
+export function instant(field: string, value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const year = value instanceof Date ? value.getUTCFullYear() : Number.NaN;
+  if (!(year >= 1970 && year <= 9999)) throw new InvalidInput(field, 'must be a valid Date from 1970 to 9999');
+  return (value as Date).toISOString();
+}
+
+/** String labels, at most 32, keys and values at most 200 characters. */
+export function labels(field: string, value: unknown): Record<string, string> | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new InvalidInput(field, `must be an object of strings; got ${shown(value)}`);
+  }
+  const entries = Object.entries(value);
+  if (entries.length > 32) throw new InvalidInput(field, `must have at most 32 labels; got ${entries.length}`);
+  for (const [key, label] of entries) {
+    id(`${field} key`, key);
+    if (text(`${field}.${key}`, label, MAX_ID) === null) throw new InvalidInput(`${field}.${key}`, 'must be a string');
+  }
+  return value as Record<string, string>;
+}
+
+/**
+ * JSON that PostgreSQL stores as it is: no U+0000, no lone surrogates, no integers beyond ±(2^53 − 1) (they change when
+ * read back), nothing that is not JSON, at most `max` bytes. Absent is null.
+ */
+export function json(field: string, value: unknown, max: number): unknown {
+  if (value === undefined || value === null) return null;
+  let encoded: string | undefined;
+  try {
+    checkJson(field, value, 0);
+    encoded = JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof InvalidInput) throw error;
+    throw new InvalidInput(field, 'must be JSON: it refers to itself, or its toJSON throws');
+  }
+  if (encoded === undefined) throw new InvalidInput(field, `must be JSON; got ${shown(value)}`);
+  const bytes = Buffer.byteLength(encoded);
+  if (bytes > max) throw new InvalidInput(field, `must be at most ${max} bytes of JSON; got ${bytes}`);
+  return value;
+}
+
+const MAX_DEPTH = 100;
+
+function checkJson(path: string, value: unknown, depth: number): void {
+  if (depth > MAX_DEPTH) throw new InvalidInput(path.slice(0, 100), `must not be nested deeper than ${MAX_DEPTH}`);
+  if (typeof value === 'string') {
+    if (!value.isWellFormed() || value.includes('\u0000')) {
+      throw new InvalidInput(path, 'must be well-formed Unicode without U+0000');
+    }
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new InvalidInput(path, `must be a finite number; got ${value}`);
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      throw new InvalidInput(path, `must be within ±${MAX_AMOUNT}, or a string: larger integers change when read back`);
+    }
+  } else if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') {
+    throw new InvalidInput(path, `must be JSON; got a ${typeof value}`);
+  } else if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) checkJson(`${path}[${i}]`, value[i] ?? null, depth + 1);
+  } else if (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { toJSON?: unknown }).toJSON !== 'function'
+  ) {
+    for (const [key, inner] of Object.entries(value)) {
+      checkJson(`${path} key`, key, depth);
+      if (inner !== undefined) checkJson(`${path}.${key}`, inner, depth + 1);
+    }
+  }
+}
+
+/** Refuses fields that are not known: a misspelt option must not be silently ignored. */
+export function onlyFields(what: string, value: unknown, known: readonly string[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidInput(what, `must be an object with the fields ${known.join(', ')}; got ${shown(value)}`);
+  }
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key)) throw new InvalidInput(key, `is not a field of ${what}; known: ${known.join(', ')}`);
+  }
+}

@@ -1,0 +1,63 @@
+// job.cancel: the job is given up. Refund if not yet refunded; what a delivered part is worth may be kept.
+
+import type { RawAnswer } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { bookEntries, holdWallets } from '../wallets/booking.ts';
+import { holdJobs, takeTurns, withoutJob } from './held.ts';
+
+export interface CancelRow extends RawAnswer {
+  state: string | null;
+  refunded: boolean;
+  kept: number | null;
+  balance: number | null;
+}
+
+const columns = { wallet_id: 'text', id: 'text', kept: 'bigint', new_reason: 'text' } as const;
+
+/** Guard: not succeeded, not canceled. A success that comes later is refused: its result must not be handed out. */
+export const cancelJob = statement<typeof columns, CancelRow>(
+  'job.cancel',
+  columns,
+  (lock) => `${holdWallets(lock)},
+${holdJobs(lock, 'held')},
+judged as materialized (
+  select s.*, refunded_at is null as refunds,
+    coalesce(succeeded_at is null and canceled_at is null, false) and has_wallet as may
+  from work s),
+${takeTurns},
+seen as materialized (
+  select s.*, may and earlier = 0 as wins,
+    case ${withoutJob}
+      when canceled_at is not null then 'duplicate'
+      when succeeded_at is not null then 'succeeded'
+      when earlier > 0 then 'again'
+      when not has_wallet then 'busy'
+      else 'canceled'
+    end as outcome
+  from turn s),
+won as (
+  insert into recoup.jobs as j (wallet_id, id, queue, state, price, attempt, failures, refunded_at, canceled_at, settled_at, final_price, reason)
+  select wallet_id, id, queue, 'canceled', price, attempt, failures, case when refunds then at else refunded_at end, at,
+    case when kept is not null then at end, kept, coalesce(new_reason, reason)
+  from seen where wins
+  on conflict (wallet_id, id) do update set
+    state = 'canceled', refunded_at = excluded.refunded_at, canceled_at = excluded.canceled_at, settled_at = excluded.settled_at,
+    final_price = excluded.final_price, reason = excluded.reason,
+    not_before = null, lease_until = null, deadline_at = null, dead_at = null
+  where j.succeeded_at is null and j.canceled_at is null
+  returning j.wallet_id, j.id),
+done as materialized (
+  select s.*, coalesce(s.wins and w.id is not null, false) as booked, s.id as job_id, null::text as key, null::text as actor,
+    case when refunds then 'refund' end as type1, case when refunds then price end as amount1, 'canceled' as reason1,
+    case when kept is not null then 'settle' end as type2, -kept as amount2, 'kept' as reason2
+  from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id),
+${bookEntries},
+ended as (
+  insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, reason, worker, upstream_id, upstream_ref, started_at, ended_at)
+  select wallet_id, id, attempt, 'canceled', 'canceled', new_reason, worker, upstream_id, upstream_ref, started_at, at
+  from book where booked)
+select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not booked then 'again' else outcome end,
+  'state', case when booked then 'canceled' else state end, 'refunded', booked and refunds,
+  'kept', case when booked then kept else final_price end, 'balance', balance_after)), '[]')::text as answer
+from book`,
+);

@@ -1,0 +1,43 @@
+// job.extend: a worker that is still at it keeps its lease; what it has learned of the upstream's reference is kept.
+
+import type { RawAnswer } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
+
+export interface ExtendRow extends RawAnswer {
+  lease_until: string | null;
+}
+
+const columns = { wallet_id: 'text', id: 'text', n: 'int', lease_ms: 'bigint', new_ref: 'text' } as const;
+
+/** Guard: running, attempt = n. A lease past its time that no sweep has lapsed yet may still be extended. */
+export const extendJob = statement<typeof columns, ExtendRow>(
+  'job.extend',
+  columns,
+  (lock) => `${holdJobs(lock, 'input')},
+judged as materialized (
+  select s.*, now + coalesce(s.lease_ms, q.lease_ms) * interval '1 millisecond' as until,
+    coalesce(state = 'running' and attempt = n, false) as may
+  from (select w.* from work w) s
+  left join lateral (select r.lease_ms from (${queueOf('s.queue', 'lease_ms')}) r) q on true),
+${takeTurns},
+seen as materialized (
+  select s.*, may and earlier = 0 as wins,
+    case ${withoutJob}
+      when canceled_at is not null then 'canceled'
+      when succeeded_at is not null then 'succeeded'
+      when earlier > 0 then 'again'
+      when may then 'extended'
+      else 'stale'
+    end as outcome
+  from turn s),
+won as (
+  insert into recoup.jobs as j (wallet_id, id, queue, state, price, attempt, failures, lease_until, upstream_ref)
+  select wallet_id, id, queue, 'running', price, attempt, failures, until, coalesce(new_ref, upstream_ref) from seen where wins
+  on conflict (wallet_id, id) do update set lease_until = excluded.lease_until, upstream_ref = excluded.upstream_ref
+  where j.state = 'running' and j.attempt = excluded.attempt
+  returning j.wallet_id, j.id)
+select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and w.id is null then 'again' else outcome end,
+  'lease_until', case when wins then until else lease_until end)), '[]')::text as answer
+from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id`,
+);

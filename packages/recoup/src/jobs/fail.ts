@@ -1,0 +1,125 @@
+// job.fail: an attempt failed. Retry, dead letter or failed; refund if due and not yet refunded.
+
+import type { RawAnswer } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { bookEntries, holdWallets } from '../wallets/booking.ts';
+import { holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
+
+export interface FailRow extends RawAnswer {
+  queue: string | null;
+  attempt: number | null;
+  state: string | null;
+  failures: number | null;
+  not_before: string | null;
+  refunded: boolean;
+  balance: number | null;
+}
+
+/** What differs between a reported failure and a lapse: where the report's facts come from, and one more condition. */
+interface Report {
+  due: string;
+  verdict: string;
+  retryable: string;
+  retryAfterMs: string;
+  reason: string;
+  upstreamRef: string;
+  endedAs: string;
+  code: string;
+}
+
+/**
+ * Guard `live`: running or waiting in attempt n. Guard `late`: queued after attempt n, and a definitive report that is
+ * not known yet: it upgrades a presumed failure (counted already: no second count, no second refund) or ends a released
+ * attempt. `counts`: the failure of this attempt is not counted yet. `kills`: it will not run again by itself.
+ */
+export const failing = (report: Report) => (lock: string) =>
+  `${holdWallets(lock)},
+${holdJobs(lock, 'held')},
+judged as materialized (
+  select s.*, q.*, l.*, c.*, k.*, (live or late) and has_wallet as may,
+    ${report.verdict} as new_verdict_, ${report.reason} as new_reason_, ${report.upstreamRef} as new_ref_,
+    case when queue is null then 'failed' when kills then 'dead' else 'queued' end as next_state,
+    refunded_at is null and (refund_on = 'failure' or kills) as refunds,
+    -- least() passes over a null, and would make the cap the delay
+    case when ${report.retryAfterMs} is not null then least(${report.retryAfterMs}, retry_after_max_ms) * interval '1 millisecond' end as told
+  from work s
+  left join lateral (${queueOf('s.queue', 'backoff_base_ms, backoff_max_ms, retry_after_max_ms')}) q on true
+  cross join lateral (select
+    coalesce(state in ('running', 'waiting') and coalesce(n = attempt, queue is null) and ${report.due}, false) as live,
+    coalesce(state = 'queued' and n = attempt and ${report.verdict} = 'definitive'
+      and not (failed_attempt is not distinct from attempt and verdict = 'definitive'), false) as late) l
+  cross join lateral (select failed_attempt is distinct from attempt as counts) c
+  cross join lateral (select coalesce(queue is null or not ${report.retryable} or failures + counts::int >= max_failures, false) as kills) k),
+${takeTurns},
+seen as materialized (
+  select s.*, may and earlier = 0 as wins,
+    case when next_state = 'queued' then case
+      when counts then now + greatest(recoup.retry_delay_ms(backoff_base_ms, backoff_max_ms, failures + 1, wallet_id, id, attempt)
+        * interval '1 millisecond', coalesce(told, interval '0'))
+      else greatest(not_before, now + told) end end as next_not_before,
+    case ${withoutJob}
+      when canceled_at is not null then 'canceled'
+      when succeeded_at is not null then 'succeeded'
+      when n is null and queue is not null then 'attempt_required'
+      when earlier > 0 then 'again'
+      when not has_wallet then 'busy'
+      when may then case next_state when 'queued' then 'retrying' when 'dead' then 'dead' else 'refunded' end
+      when n is not null and n <> attempt then 'stale'
+      else 'duplicate'
+    end as outcome
+  from turn s),
+won as (
+  insert into recoup.jobs as j (wallet_id, id, queue, state, price, refund_on, max_failures, attempt, failures, failed_attempt,
+    verdict, reason, not_before, dead_at, refunded_at)
+  select wallet_id, id, queue, next_state, price, refund_on, max_failures, attempt, failures + counts::int, attempt,
+    new_verdict_, new_reason_, next_not_before, case when next_state = 'dead' then at end, case when refunds then at else refunded_at end
+  from seen where wins
+  on conflict (wallet_id, id) do update set
+    state = excluded.state, failures = excluded.failures, failed_attempt = excluded.failed_attempt, verdict = excluded.verdict,
+    reason = excluded.reason, not_before = excluded.not_before, dead_at = excluded.dead_at, refunded_at = excluded.refunded_at,
+    lease_until = null, deadline_at = null
+  where j.attempt = excluded.attempt and j.state in ('queued', 'running', 'waiting')
+  returning j.wallet_id, j.id),
+done as materialized (
+  select s.*, coalesce(s.wins and w.id is not null, false) as booked, s.id as job_id, null::text as key, null::text as actor,
+    case when refunds then 'refund' end as type1, case when refunds then price end as amount1, '${report.code}' as reason1,
+    null::text as type2, null::bigint as amount2, null::text as reason2
+  from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id),
+${bookEntries},
+ended as (
+  insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, verdict, job_state, reason, worker, upstream_id,
+    upstream_ref, started_at, ended_at)
+  select wallet_id, id, attempt, case when counts then '${report.endedAs}' else 'confirmed' end, new_verdict_, next_state, new_reason_, worker,
+    upstream_id, coalesce(new_ref_, upstream_ref), started_at, at
+  from book where booked)
+select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not booked then 'again' else outcome end,
+  'queue', queue, 'attempt', attempt, 'state', case when booked then next_state else state end,
+  'failures', failures + (booked and counts)::int, 'not_before', case when booked then next_not_before else not_before end,
+  'refunded', booked and refunds, 'balance', balance_after)), '[]')::text as answer
+from book`;
+
+const columns = {
+  wallet_id: 'text',
+  id: 'text',
+  n: 'int',
+  new_verdict: 'text',
+  retryable: 'boolean',
+  retry_after_ms: 'bigint',
+  new_reason: 'text',
+  new_ref: 'text',
+} as const;
+
+export const failJob = statement<typeof columns, FailRow>(
+  'job.fail',
+  columns,
+  failing({
+    due: 'true',
+    verdict: 'new_verdict',
+    retryable: 'retryable',
+    retryAfterMs: 'retry_after_ms',
+    reason: 'new_reason',
+    upstreamRef: 'new_ref',
+    endedAs: 'failed',
+    code: 'failed',
+  }),
+);

@@ -1,0 +1,37 @@
+// The start of every statement that moves existing jobs: each input beside its job's newest version, held.
+
+const COLUMNS = `state, queue, price, refund_on, max_failures, attempt, failures, releases, failed_attempt, verdict,
+      not_before, lease_until, deadline_at, worker, upstream_id, upstream_ref, reason, started_at, dead_at,
+      refunded_at, succeeded_at, succeeded_attempt, reclaimed_at, settled_at, final_price, canceled_at`;
+
+/**
+ * CTE `work`: the inputs (of `source`: `held` where wallets are held first, else `input`) with their jobs, locked in
+ * (wallet, job) order. Guards read these columns: they are of the row as it is now, not as the snapshot saw it.
+ */
+export const holdJobs = (lock: string, source: 'held' | 'input') => `
+work as materialized (
+  select i.*, j.*${source === 'input' ? ', recoup.clock() as now, recoup.clock() as at' : ''}
+  from (select * from ${source} order by wallet_id, id, ord) i
+  left join lateral (
+    select true as has_job, ${COLUMNS}
+    from recoup.jobs where wallet_id = i.wallet_id and id = i.id for no key update ${lock}) j on true)`;
+
+/**
+ * CTE `turn` over `judged` (which says `may`: the guard holds): `earlier` counts the inputs of the same job before this
+ * one whose guard holds. Only the first may win; what stands behind it runs `again`, on the row that the first one left.
+ */
+export const takeTurns = `
+turn as materialized (
+  select s.*, count(*) filter (where may) over (
+    partition by wallet_id, id order by ord rows between unbounded preceding and 1 preceding) as earlier
+  from judged s)`;
+
+/** What an input whose job is not held means: held by another transaction, pruned, or never there. */
+export const withoutJob = `
+      when has_job is null and exists (select from recoup.jobs j where j.wallet_id = s.wallet_id and j.id = s.id) then 'busy'
+      when has_job is null and exists (select from recoup.entries e where e.wallet_id = s.wallet_id and e.job_id = s.id and e.type = 'charge') then 'pruned'
+      when has_job is null then 'no_job'`;
+
+/** The settings of a job's queue: its own row, or the row of all others. */
+export const queueOf = (queue: string, columns: string) => `
+    select ${columns} from recoup.queues where id in (${queue}, '*') order by id = '*' limit 1`;

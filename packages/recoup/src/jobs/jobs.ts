@@ -1,0 +1,346 @@
+// The jobs of a handle: every signal a caller may send, single and in batches, and the reads beside them.
+import type { Runner } from '../db/runner.ts';
+import { Refusal } from '../errors.ts';
+import * as check from '../input.ts';
+import type { Outcome } from '../outcomes.ts';
+import { getBalance } from '../wallets/queries.ts';
+import { refusalOf } from '../wallets/wallets.ts';
+import { type CancelRow, cancelJob } from './cancel.ts';
+import { Claims } from './claims.ts';
+import { DeadLetters } from './dead-letters.ts';
+import { extendJob } from './extend.ts';
+import { type FailRow, failJob } from './fail.ts';
+import { handOverJob } from './hand-over.ts';
+import { decodeJob, type Job } from './job.ts';
+import type { LeasedRow } from './lease.ts';
+import { pruneJobs } from './prune.ts';
+import { type Attempt, compareJob, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
+import { releaseJob } from './release.ts';
+import { type SettleRow, settleJob } from './settle.ts';
+import * as signals from './signals.ts';
+import { type SubmitRow, submitJob } from './submit.ts';
+import { type SucceedRow, succeedJob } from './succeed.ts';
+
+export interface Lease {
+  queue: string;
+  /** At most this many jobs, 1 to 500; 1 unless set. */
+  count?: number;
+  /** Who works: an id for people. */
+  worker?: string;
+  /** The lease's length; the queue's unless set. */
+  leaseMs?: number;
+  /** Makes a lost answer repeatable: the same id gives the same jobs and attempts. */
+  requestId?: string;
+}
+
+/** A job in a worker's hands. */
+export interface LeasedJob {
+  job: Job;
+  payload: unknown;
+  /** Set where an earlier attempt failed: presumed means that the upstream may still have done the work. */
+  earlier: LeasedRow['earlier'];
+}
+
+/** Told when a queue may have something to do. */
+export type Wake = (queue: string) => void;
+
+const one = <T>(answer: T | Refusal): T => {
+  if (answer instanceof Refusal) throw answer;
+  return answer;
+};
+const dateOr = (text: string | null) => (text === null ? null : new Date(text));
+
+/** The functions of one runner: of the handle, or of a transaction. */
+export class Jobs {
+  readonly deadLetters: DeadLetters;
+  readonly #runner: Runner;
+  readonly #wake: Wake;
+  readonly #claims = new Claims();
+
+  constructor(runner: Runner, wake: Wake) {
+    this.#runner = runner;
+    this.#wake = wake;
+    this.deadLetters = new DeadLetters(runner, wake);
+  }
+
+  /**
+   * Charges the price and queues the job, in one statement. `charged`; `duplicate` gives the job back. Refuses `conflict`
+   * (names what differs: price, queue or payload), `insufficient_credits` (the id is not burnt: submit again after a
+   * top-up), `no_wallet`, `wallet_closed`, `pruned`, `wallet_busy`.
+   */
+  async submit(input: signals.Submit): Promise<signals.Submitted> {
+    const row = signals.submitInput(input);
+    return one(await this.#submitted(await this.#runner.call(submitJob, row), input, row));
+  }
+
+  /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
+  async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
+    const rows = inputs.map(signals.submitInput);
+    const answers = await this.#runner.many(submitJob, rows);
+    return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, inputs[i]!, rows[i]!))));
+  }
+
+  async #submitted(
+    answer: SubmitRow,
+    input: signals.Submit,
+    row: ReturnType<typeof signals.submitInput>,
+  ): Promise<signals.Submitted | Refusal> {
+    const key = { wallet: input.wallet, job: input.job };
+    if (answer.outcome === 'charged') {
+      if (row.queue !== null) this.#wake(row.queue);
+      return { outcome: 'charged', job: newJob(answer, row), seq: answer.seq!, balance: answer.balance! };
+    }
+    if (answer.outcome === 'duplicate') {
+      const [found] = await this.#runner.read(compareJob, [row]);
+      // Pruned between the two statements.
+      if (!found?.job) return new Refusal('pruned', undefined, key);
+      if (found.differs.length > 0) {
+        const message = `The job is there already with another ${found.differs.join(' and ')}.`;
+        return new Refusal('conflict', message, { ...key, differs: found.differs });
+      }
+      return { outcome: 'duplicate', job: decodeJob(found.job), seq: found.seq!, balance: found.balance! };
+    }
+    if (answer.outcome === 'insufficient_credits') {
+      const [balance] = await this.#runner.read(getBalance, [{ wallet_id: row.wallet_id }]);
+      const facts = {
+        balance: answer.balance,
+        overdraftLimit: answer.overdraft_limit,
+        price: row.price,
+        held: balance?.held ?? 0,
+      };
+      const message = `The wallet holds ${answer.balance}, the job costs ${row.price}.`;
+      return new Refusal('insufficient_credits', message, { ...key, ...facts });
+    }
+    return refusalOf(answer, key) ?? new Refusal('database_error', `submit: unknown outcome ${answer.outcome}`);
+  }
+
+  /**
+   * Takes due jobs of a queue: each is a new attempt of its job, the caller's until the lease ends. An empty list means
+   * that nothing is due (or the queue is paused).
+   */
+  async lease(input: Lease): Promise<LeasedJob[]> {
+    check.onlyFields('lease', input, ['queue', 'count', 'worker', 'leaseMs', 'requestId']);
+    const row = {
+      queue: check.id('queue', input.queue),
+      count: check.optionalInteger('count', input.count, 1, 500) ?? 1,
+      worker: check.optionalId('worker', input.worker),
+      lease_ms: check.optionalInteger('leaseMs', input.leaseMs, 100, 86_400_000),
+      request_id: check.optionalId('requestId', input.requestId),
+    };
+    const leased = await this.#claims.claim(this.#runner, row);
+    return leased.map((one) => ({ ...one, job: decodeJob(one.job) }));
+  }
+
+  /** Keeps a lease. `extended`; `stale`: the attempt is not running any more; `canceled`, `succeeded`: the job ended. */
+  async extend(input: signals.AttemptKey & { leaseMs?: number; upstreamRef?: string }): Promise<{
+    outcome: Outcome<'job.extend'>;
+    leaseUntil: Date | null;
+  }> {
+    check.onlyFields('extend', input, ['wallet', 'job', 'attempt', 'leaseMs', 'upstreamRef']);
+    const answer = await this.#runner.call(extendJob, {
+      ...signals.attemptOf(input),
+      lease_ms: check.optionalInteger('leaseMs', input.leaseMs, 100, 86_400_000),
+      new_ref: check.optionalId('upstreamRef', input.upstreamRef),
+    });
+    this.#refuse(answer, input);
+    return { outcome: answer.outcome as Outcome<'job.extend'>, leaseUntil: dateOr(answer.lease_until) };
+  }
+
+  /**
+   * The provider works on it: no lease any more, the callback ends the job, or its deadline does (one hour unless set).
+   * `handed_over`, `duplicate`, `stale`, `canceled`, `succeeded`.
+   */
+  async handOver(input: signals.AttemptKey & { deadlineMs?: number; upstreamRef?: string }): Promise<{
+    outcome: Outcome<'job.handOver'>;
+    deadlineAt: Date | null;
+  }> {
+    check.onlyFields('handOver', input, ['wallet', 'job', 'attempt', 'deadlineMs', 'upstreamRef']);
+    const answer = await this.#runner.call(handOverJob, {
+      ...signals.attemptOf(input),
+      deadline_ms: check.duration('deadlineMs', input.deadlineMs, 1) ?? 3_600_000,
+      new_ref: check.optionalId('upstreamRef', input.upstreamRef),
+    });
+    this.#refuse(answer, input);
+    return { outcome: answer.outcome as Outcome<'job.handOver'>, deadlineAt: dateOr(answer.deadline_at) };
+  }
+
+  /**
+   * Reports a failed attempt. `retrying`, `dead` or (without a queue) `refunded`; `duplicate`, `stale`, `succeeded` and
+   * `canceled` change nothing. Refuses `attempt_required`, `no_job`, `pruned`.
+   */
+  async fail(input: signals.Fail): Promise<signals.Failed> {
+    return one(this.#failed(await this.#runner.call(failJob, signals.failInput(input)), input));
+  }
+
+  async failMany(inputs: readonly signals.Fail[]): Promise<signals.Each<signals.Failed>> {
+    const answers = await this.#runner.many(failJob, inputs.map(signals.failInput));
+    return answers.map((a, i) => (a instanceof Refusal ? a : this.#failed(a, inputs[i]!)));
+  }
+
+  #failed(answer: FailRow, input: signals.JobKey): signals.Failed | Refusal {
+    const refusal = refusalOf(answer, { wallet: input.wallet, job: input.job });
+    if (refusal) return refusal;
+    if (answer.outcome === 'retrying') this.#wake(answer.queue!);
+    return {
+      outcome: answer.outcome as Outcome<'job.fail'>,
+      state: answer.state as signals.Failed['state'],
+      attempt: answer.attempt!,
+      failures: answer.failures!,
+      notBefore: dateOr(answer.not_before),
+      refunded: answer.refunded,
+    };
+  }
+
+  /**
+   * The work is done, whoever says so and however late. `succeeded`; `reclaimed`: its refund was taken back; `duplicate`
+   * gives back the first success. Refuses `canceled`: the result must not be handed out.
+   */
+  async succeed(input: signals.Succeed): Promise<signals.Succeeded> {
+    const [answer] = await this.#succeedAll([input]);
+    return one(answer!);
+  }
+
+  async succeedMany(inputs: readonly signals.Succeed[]): Promise<signals.Each<signals.Succeeded>> {
+    return this.#succeedAll(inputs);
+  }
+
+  async #succeedAll(inputs: readonly signals.Succeed[]): Promise<signals.Each<signals.Succeeded>> {
+    const rows = inputs.map(signals.succeedInput);
+    const answers =
+      rows.length === 1 ? [await this.#runner.call(succeedJob, rows[0]!)] : await this.#runner.many(succeedJob, rows);
+    return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#succeeded(a, inputs[i]!))));
+  }
+
+  async #succeeded(answer: SucceedRow, input: signals.Succeed): Promise<signals.Succeeded | Refusal> {
+    const key = { wallet: input.wallet, job: input.job };
+    if (answer.outcome === 'canceled') return new Refusal('canceled', undefined, key);
+    const refusal = refusalOf(answer, key);
+    if (refusal) return refusal;
+    let finalPrice = answer.final_price;
+    if (answer.outcome === 'duplicate' && input.finalPrice !== undefined && finalPrice === null) {
+      // The first success did not know the final price, this one does: it settles, once, like any later settle.
+      const settled = await this.#runner.call(settleJob, {
+        ...signals.keyOf(input),
+        new_final_price: input.finalPrice,
+      });
+      finalPrice = settled.final_price;
+    }
+    return {
+      outcome: answer.outcome as Outcome<'job.succeed'>,
+      succeededAttempt: answer.succeeded_attempt!,
+      succeededAt: new Date(answer.succeeded_at!),
+      reclaimed: answer.reclaimed,
+      finalPrice,
+    };
+  }
+
+  /** Books what an ended job turned out to be worth. `settled`, `duplicate`. Refuses `conflict` (another final price), `not_ended`. */
+  async settle(input: signals.JobKey & { finalPrice: number }): Promise<signals.Settled> {
+    check.onlyFields('settle', input, ['wallet', 'job', 'finalPrice']);
+    const row = { ...signals.keyOf(input), new_final_price: check.amount('finalPrice', input.finalPrice) };
+    const answer: SettleRow = await this.#runner.call(settleJob, row);
+    const settled = answer.outcome === 'conflict' ? { finalPrice: answer.final_price } : {};
+    this.#refuse(answer, input, settled);
+    return {
+      outcome: answer.outcome as Outcome<'job.settle'>,
+      finalPrice: answer.final_price!,
+      amount: answer.amount!,
+    };
+  }
+
+  /** Gives a job up. `canceled`; `duplicate`; `succeeded`: too late, it is done and paid for. */
+  async cancel(input: signals.Cancel): Promise<signals.Canceled> {
+    const answer: CancelRow = await this.#runner.call(cancelJob, signals.cancelInput(input));
+    this.#refuse(answer, input);
+    return {
+      outcome: answer.outcome as Outcome<'job.cancel'>,
+      state: answer.state as signals.Canceled['state'],
+      refunded: answer.refunded,
+      kept: answer.kept,
+    };
+  }
+
+  /** Gives an attempt back unfinished: queued again, no failure, no refund. Refuses `release_limit`. */
+  async release(input: signals.AttemptKey & { delayMs?: number; reason?: string; upstreamRef?: string }): Promise<{
+    outcome: Outcome<'job.release'>;
+    notBefore: Date | null;
+  }> {
+    check.onlyFields('release', input, ['wallet', 'job', 'attempt', 'delayMs', 'reason', 'upstreamRef']);
+    const answer = await this.#runner.call(releaseJob, {
+      ...signals.attemptOf(input),
+      delay_ms: check.duration('delayMs', input.delayMs),
+      new_reason: check.text('reason', input.reason, 2000, 'cut'),
+      new_ref: check.optionalId('upstreamRef', input.upstreamRef),
+    });
+    this.#refuse(answer, input);
+    return { outcome: answer.outcome as Outcome<'job.release'>, notBefore: dateOr(answer.not_before) };
+  }
+
+  /** One job with its payload and result. Refuses `no_job`, also for a pruned one. */
+  async get(key: signals.JobKey): Promise<{ job: Job; payload: unknown; result: unknown }> {
+    const [found] = await this.#runner.read(getJob, [signals.keyOf(key)]);
+    if (!found?.job) throw new Refusal('no_job', undefined, { wallet: key.wallet, job: key.job });
+    return { job: decodeJob(found.job), payload: found.payload, result: found.result };
+  }
+
+  /** How the attempts of a job ended, in the order in which it became known. */
+  async attempts(key: signals.JobKey): Promise<Attempt[]> {
+    return this.#runner.read(jobAttempts, [signals.keyOf(key)]);
+  }
+
+  /** The jobs that carry an upstream's reference, each with the attempt it belongs to. */
+  async byUpstreamRef(upstreamRef: string): Promise<{ job: Job; attempt: number }[]> {
+    const found = await this.#runner.read(jobsByUpstreamRef, [{ upstream_ref: check.id('upstreamRef', upstreamRef) }]);
+    return found.map(({ job, attempt }) => ({ job: decodeJob(job), attempt }));
+  }
+
+  /** Deletes rows of jobs that succeeded or were canceled longer ago than this, at most `count`; returns how many. */
+  async prune(options: { olderThanMs: number; count?: number }): Promise<number> {
+    const older_than_ms = check.integer('olderThanMs', options.olderThanMs, 0, check.MAX_DURATION_MS);
+    const count = check.optionalInteger('count', options.count, 1, 10_000) ?? 1000;
+    const [answer] = await this.#runner.read(pruneJobs, [{ older_than_ms, count }]);
+    return answer?.pruned ?? 0;
+  }
+
+  #refuse(answer: { ord: number; outcome: string }, key: signals.JobKey, more: Record<string, unknown> = {}): void {
+    const refusal = refusalOf(answer, { wallet: key.wallet, job: key.job, ...more });
+    if (refusal) throw refusal;
+  }
+}
+
+/** The job as submit just wrote it: known without reading it back. */
+function newJob(answer: SubmitRow, row: ReturnType<typeof signals.submitInput>): Job {
+  const at = new Date(answer.at);
+  const external = row.queue === null;
+  return {
+    wallet: row.wallet_id,
+    id: row.id,
+    queue: row.queue,
+    state: external ? 'waiting' : 'queued',
+    price: row.price,
+    finalPrice: null,
+    priority: row.priority ?? 5,
+    refundOn: answer.refund_on!,
+    attempt: external ? 1 : 0,
+    failures: 0,
+    maxFailures: answer.max_failures!,
+    releases: 0,
+    verdict: null,
+    reason: null,
+    worker: null,
+    upstreamRef: row.upstream_ref,
+    labels: row.labels,
+    succeededAttempt: null,
+    submittedAt: at,
+    startedAt: external ? at : null,
+    notBefore: dateOr(answer.not_before),
+    leaseUntil: null,
+    deadlineAt: row.deadline_ms === null ? null : new Date(at.getTime() + row.deadline_ms),
+    deadAt: null,
+    refundedAt: null,
+    succeededAt: null,
+    reclaimedAt: null,
+    settledAt: null,
+    canceledAt: null,
+  };
+}

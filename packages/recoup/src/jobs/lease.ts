@@ -1,0 +1,89 @@
+// job.lease: a worker takes jobs that are due. Fencing starts here: each take is a new attempt number.
+
+import type { RawAnswer } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { queueOf } from './held.ts';
+import { type JobRow, jobJson } from './job.ts';
+
+export interface LeaseRow extends RawAnswer {
+  jobs: LeasedRow[];
+  /** Per priority, where the next bounded claim may start: 30 s before the newest not_before taken. */
+  marks: Record<string, string> | null;
+}
+export interface LeasedRow {
+  job: JobRow;
+  payload: unknown;
+  /** Set where an earlier attempt ended without success: what is known of it, for asking the upstream before paying again. */
+  earlier: { attempt: number | null; verdict: string | null; reason: string | null; upstreamRef: string | null } | null;
+}
+
+const columns = {
+  queue: 'text',
+  count: 'int',
+  worker: 'text',
+  lease_ms: 'bigint',
+  request_id: 'text',
+  marks: 'jsonb',
+} as const;
+
+/**
+ * Guard: queued, not_before ≤ clock, queue not paused. One index range per priority, walked lazily under the limit, so
+ * that a claim reads only what it takes. `marks` (an instant per priority, trailing what this process claimed lately)
+ * spares it the dead index entries that a held snapshot keeps; a claim without marks runs now and then and finds the rest.
+ *
+ * With a request id the jobs given are recorded in the same statement; who asks again gets those of them that still run
+ * in that attempt. Two askers at once: the second waits at the record's key, finds it taken, and runs again.
+ */
+export const leaseJobs = statement<typeof columns, LeaseRow>(
+  'job.lease',
+  columns,
+  () => `
+prior as materialized (
+  select r.jobs from input i join recoup.lease_requests r on r.id = i.request_id),
+pick as materialized (
+  select j.*, i.worker, recoup.clock() as now, recoup.clock() + coalesce(i.lease_ms, q.lease_ms) * interval '1 millisecond' as until
+  from input i
+  cross join lateral (${queueOf('i.queue', 'lease_ms, paused')}) q
+  cross join lateral (
+    select j.* from generate_series(0, 9) p
+    cross join lateral (
+      select wallet_id, id, queue, state, price, priority, not_before, refund_on, attempt, failures
+      from recoup.jobs
+      where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock()
+        and not_before >= coalesce((i.marks ->> p)::timestamptz, '-infinity')
+      order by not_before limit i.count for no key update skip locked) j
+    limit i.count) j
+  where not q.paused and not exists (select from prior)),
+noted as (
+  insert into recoup.lease_requests (id, jobs, created_at)
+  select i.request_id, (select jsonb_agg(jsonb_build_array(wallet_id, id, attempt + 1)) from pick), recoup.clock()
+  from input i where i.request_id is not null and exists (select from pick)
+  on conflict (id) do nothing
+  returning id),
+won as (
+  insert into recoup.jobs as j (wallet_id, id, queue, state, price, refund_on, attempt, failures, lease_until, worker, started_at)
+  select p.wallet_id, p.id, p.queue, 'running', p.price, p.refund_on, p.attempt + 1, p.failures, p.until, p.worker, p.now
+  from pick p where exists (select from input where request_id is null) or exists (select from noted)
+  on conflict (wallet_id, id) do update set
+    state = 'running', attempt = excluded.attempt, lease_until = excluded.lease_until, worker = excluded.worker,
+    started_at = excluded.started_at, not_before = null, upstream_id = null, upstream_ref = null
+  where j.state = 'queued'
+  returning j.*),
+given as (
+  select j.* from prior cross join lateral jsonb_array_elements(prior.jobs) e
+  cross join lateral (
+    select * from recoup.jobs j
+    where j.wallet_id = e ->> 0 and j.id = e ->> 1 and j.attempt = (e ->> 2)::int and j.state = 'running') j
+  union all select * from won)
+select json_build_array(json_build_object('ord', 1, 'outcome',
+  case when exists (select from input where request_id is not null) and exists (select from pick) and not exists (select from noted)
+    then 'again' else 'leased' end,
+  'marks', (select json_object_agg(m.priority, m.mark) from
+    (select priority, max(not_before) - interval '30 seconds' as mark from pick group by priority) m),
+  'jobs', coalesce((select json_agg(json_build_object('job', ${jobJson('j')}, 'payload', j.payload, 'earlier',
+      case when j.failed_attempt is not null then json_build_object('attempt', j.failed_attempt, 'verdict', j.verdict, 'reason', j.reason,
+        'upstreamRef', (select a.upstream_ref from recoup.attempts a where a.wallet_id = j.wallet_id and a.job_id = j.id
+                        and a.attempt < j.attempt and a.upstream_ref is not null order by a.attempt desc limit 1)) end)
+    order by j.priority, j.submitted_at, j.id)
+    from given j), '[]')))::text as answer`,
+);

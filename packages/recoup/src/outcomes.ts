@@ -1,0 +1,164 @@
+// Every transition with its guard, effect and the closed set of answers; types, metrics and the docs page come from it.
+
+/** One row of the transitions table. `outcomes` are returned, `refusals` are thrown (codes of errors.ts). */
+export interface Transition {
+  readonly guard: string;
+  readonly effect: string;
+  readonly outcomes: readonly string[];
+  readonly refusals: readonly string[];
+}
+
+/**
+ * The transitions of wallets, queues and jobs. Outcomes stand in order of precedence where several apply:
+ * no_job, pruned, canceled, succeeded, stale, duplicate.
+ */
+export const transitions = {
+  'wallet.open': {
+    guard: 'no wallet of that id',
+    effect: 'a wallet with customer, unit and overdraft limit; balance 0',
+    outcomes: ['opened', 'duplicate'],
+    refusals: ['conflict'],
+  },
+  'wallet.change': {
+    guard: 'the wallet exists',
+    effect: 'another overdraft limit, or another status (active, closed)',
+    outcomes: ['changed'],
+    refusals: ['no_wallet'],
+  },
+  'wallet.grant': {
+    guard: 'no entry with this key in the wallet',
+    effect: 'entry `grant` +amount',
+    outcomes: ['granted', 'duplicate'],
+    refusals: ['no_wallet', 'conflict', 'balance_limit', 'wallet_busy'],
+  },
+  'wallet.adjust': {
+    guard: 'no entry with this key in the wallet',
+    effect: 'entry `adjust` ±amount with actor and reason; may name a job; may go into debt',
+    outcomes: ['adjusted', 'duplicate'],
+    refusals: ['no_wallet', 'conflict', 'balance_limit', 'wallet_busy'],
+  },
+  'queue.configure': {
+    guard: 'the settings fit together',
+    effect: 'the settings of one queue, or of all queues without their own (`*`); jobs keep what they took at submit',
+    outcomes: ['configured'],
+    refusals: ['invalid'],
+  },
+  'job.submit': {
+    guard: 'no such job and no charge entry of that id; wallet active; balance − price ≥ −overdraft limit',
+    effect: 'job `queued`, or `waiting` with attempt 1 if it has no queue; entry `charge` −price',
+    outcomes: ['charged', 'duplicate'],
+    refusals: ['no_wallet', 'pruned', 'conflict', 'wallet_closed', 'insufficient_credits', 'wallet_busy'],
+  },
+  'job.lease': {
+    guard:
+      'queued, not_before ≤ clock, queue not paused; by priority, then not_before; rows that are locked are passed over',
+    effect: 'running, attempt + 1, lease_until, worker; with a request id the answer can be asked for again',
+    outcomes: ['leased'],
+    refusals: [],
+  },
+  'job.extend': {
+    guard: 'running, attempt = n',
+    effect: 'a later lease_until; may record upstream_ref',
+    outcomes: ['extended', 'canceled', 'succeeded', 'stale'],
+    refusals: ['no_job', 'pruned', 'wallet_busy'],
+  },
+  'job.handOver': {
+    guard: 'running, attempt = n',
+    effect: 'waiting with deadline_at and upstream_ref: the provider works, no worker is held',
+    outcomes: ['handed_over', 'canceled', 'succeeded', 'stale', 'duplicate'],
+    refusals: ['no_job', 'pruned', 'wallet_busy'],
+  },
+  'job.fail': {
+    guard:
+      '(running or waiting, and attempt = n) or (queued, attempt = n, definitive, and not yet known as definitive); not succeeded, not canceled',
+    effect:
+      '`queued` with not_before, or `dead` (not retryable, or max_failures reached), or `failed` (no queue); entry `refund` +price if due and not yet refunded',
+    outcomes: ['retrying', 'dead', 'refunded', 'canceled', 'succeeded', 'stale', 'duplicate'],
+    refusals: ['no_job', 'pruned', 'attempt_required', 'wallet_busy'],
+  },
+  'job.lapse': {
+    guard: 'running and lease_until ≤ clock, or waiting and deadline_at ≤ clock',
+    effect: 'what `job.fail` does, with verdict `presumed`',
+    outcomes: ['retrying', 'dead', 'refunded', 'canceled', 'succeeded', 'stale', 'duplicate'],
+    refusals: ['no_job', 'pruned'],
+  },
+  'job.succeed': {
+    guard: 'not succeeded, not canceled; any attempt, any other state',
+    effect:
+      '`succeeded` with its result; entry `reclaim` −price if refunded; entry `settle` price − final price if one came along',
+    outcomes: ['succeeded', 'reclaimed', 'duplicate'],
+    refusals: ['no_job', 'pruned', 'canceled', 'balance_limit', 'wallet_busy'],
+  },
+  'job.settle': {
+    guard: 'succeeded or canceled, not settled',
+    effect: 'entry `settle`: price − final price (canceled: −final price); may go into debt',
+    outcomes: ['settled', 'duplicate'],
+    refusals: ['no_job', 'pruned', 'not_ended', 'conflict', 'balance_limit', 'wallet_busy'],
+  },
+  'job.cancel': {
+    guard: 'not succeeded, not canceled',
+    effect: '`canceled`; entry `refund` +price if not yet refunded; entry `settle` −kept if a part is kept',
+    outcomes: ['canceled', 'succeeded', 'duplicate'],
+    refusals: ['no_job', 'pruned', 'balance_limit', 'wallet_busy'],
+  },
+  'job.release': {
+    guard: 'running, attempt = n, releases < max_releases',
+    effect: 'queued again; no failure counted, no refund; releases + 1',
+    outcomes: ['released', 'canceled', 'succeeded', 'stale', 'duplicate'],
+    refusals: ['no_job', 'pruned', 'release_limit', 'wallet_busy'],
+  },
+  'job.redrive': {
+    guard: 'dead or discarded',
+    effect: 'queued at once, failures 0, releases 0; attempt numbers go on; never charges',
+    outcomes: ['redriven', 'canceled', 'succeeded', 'duplicate'],
+    refusals: ['no_job', 'pruned', 'not_dead', 'wallet_busy'],
+  },
+  'job.discard': {
+    guard: 'dead',
+    effect: 'discarded: out of the dead letters; a late success still reclaims',
+    outcomes: ['discarded', 'canceled', 'succeeded', 'duplicate'],
+    refusals: ['no_job', 'pruned', 'not_dead', 'wallet_busy'],
+  },
+  'job.prune': {
+    guard: 'succeeded or canceled before the given instant',
+    effect: 'the job and its attempts go; its entries stay, and its id stays refused as `pruned`',
+    outcomes: ['pruned'],
+    refusals: [],
+  },
+} as const satisfies Record<string, Transition>;
+
+/** The name of a transition: `aggregate.verb`; also its metric label, log event and heading in the docs. */
+export type TransitionName = keyof typeof transitions;
+
+/** What a transition may return. */
+export type Outcome<T extends TransitionName> = (typeof transitions)[T]['outcomes'][number];
+
+/** The states of a job. */
+export const JOB_STATES = [
+  'queued',
+  'running',
+  'waiting',
+  'succeeded',
+  'dead',
+  'failed',
+  'canceled',
+  'discarded',
+] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+/** The types of an entry. `clawback`, `expire` and `restore` are reserved for payments and expiring credit. */
+export const ENTRY_TYPES = [
+  'grant',
+  'charge',
+  'refund',
+  'reclaim',
+  'settle',
+  'adjust',
+  'clawback',
+  'expire',
+  'restore',
+] as const;
+export type EntryType = (typeof ENTRY_TYPES)[number];
+
+/** What a failure report is worth: the upstream said so, or it is presumed (a time-out, a lapsed lease, an unclassified error). */
+export type Verdict = 'definitive' | 'presumed';

@@ -1,0 +1,165 @@
+// queue.configure: the settings of one queue, or of all queues that have none of their own (`*`).
+
+import type { RawAnswer, Runner } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { InvalidInput, Refusal } from '../errors.ts';
+import * as check from '../input.ts';
+
+/** How a queue behaves. Jobs copy `refundOn` and `maxFailures` at submit; the rest applies as it is when it is needed. */
+export interface QueueSettings {
+  /** When a failed job's price goes back: at its first failed attempt, or when it will not run again by itself. */
+  refundOn: 'failure' | 'final';
+  /** Back-off before the second run, doubled with each failure up to `backoffMaxMs`; the delay is half to all of it. */
+  backoffBaseMs: number;
+  backoffMaxMs: number;
+  /** The longest that an upstream's Retry-After may postpone the next run. */
+  retryAfterMaxMs: number;
+  /** After this many failures a job is a dead letter. */
+  maxFailures: number;
+  /** How often a job may be given back unfinished. */
+  maxReleases: number;
+  /** A worker's right to an attempt, unless it asks for another or extends it. */
+  leaseMs: number;
+  /** Paused: nothing is leased; what runs goes on. */
+  paused: boolean;
+}
+
+const columns = {
+  queue: 'text',
+  refund_on: 'text',
+  backoff_base_ms: 'bigint',
+  backoff_max_ms: 'bigint',
+  retry_after_max_ms: 'bigint',
+  max_failures: 'int',
+  max_releases: 'int',
+  lease_ms: 'bigint',
+  paused: 'boolean',
+} as const;
+const SETTINGS = Object.keys(columns).slice(1);
+
+interface QueueRow extends RawAnswer {
+  settings: Record<string, unknown>;
+}
+
+const settingsJson = (q: string) =>
+  `json_build_object('refundOn', ${q}.refund_on, 'backoffBaseMs', ${q}.backoff_base_ms, 'backoffMaxMs', ${q}.backoff_max_ms,
+  'retryAfterMaxMs', ${q}.retry_after_max_ms, 'maxFailures', ${q}.max_failures, 'maxReleases', ${q}.max_releases,
+  'leaseMs', ${q}.lease_ms, 'paused', ${q}.paused)`;
+
+/** What is not given stays as it is, or is taken from `*` where the queue has no row yet. */
+const configure = statement<typeof columns, QueueRow>(
+  'queue.configure',
+  columns,
+  () => `
+won as (
+  insert into recoup.queues as q (id, ${SETTINGS.join(', ')})
+  select i.queue, ${SETTINGS.map((name) => `coalesce(i.${name}, o.${name})`).join(', ')}
+  from input i
+  cross join lateral (select * from recoup.queues where id in (i.queue, '*') order by id = '*' limit 1) o
+  on conflict (id) do update set ${SETTINGS.map((name) => `${name} = excluded.${name}`).join(', ')}
+  returning q.*)
+select json_build_array(json_build_object('ord', 1, 'outcome', 'configured', 'settings', (select ${settingsJson('w')} from won w)))::text as answer`,
+);
+
+const oneQueue = { queue: 'text' } as const;
+const getQueue = statement<typeof oneQueue, { settings: Record<string, unknown> }>(
+  'queue.get',
+  oneQueue,
+  () => `
+found as (
+  select q.* from input i
+  cross join lateral (select * from recoup.queues where id in (i.queue, '*') order by id = '*' limit 1) q)
+select (select json_agg(json_build_object('settings', ${settingsJson('q')})) from found q)::text as answer`,
+);
+
+/** What waits in one queue, and how long the oldest has been due. */
+export interface QueueDepth {
+  queue: string;
+  ready: number;
+  later: number;
+  running: number;
+  waiting: number;
+  dead: number;
+  oldestReadyMs: number | null;
+}
+
+const none = { nothing: 'boolean' } as const;
+const queueDepths = statement<typeof none, QueueDepth>(
+  'queue.depths',
+  none,
+  () => `
+counts as (
+  select queue, count(*) filter (where state = 'queued' and not_before <= recoup.clock()) as ready,
+    count(*) filter (where state = 'queued' and not_before > recoup.clock()) as later,
+    count(*) filter (where state = 'running') as running, count(*) filter (where state = 'waiting') as waiting,
+    count(*) filter (where state = 'dead') as dead,
+    extract(epoch from recoup.clock() - min(not_before) filter (where state = 'queued' and not_before <= recoup.clock())) * 1000 as oldest
+  from recoup.jobs where queue is not null and state in ('queued', 'running', 'waiting', 'dead') group by queue)
+select coalesce(json_agg(json_build_object('queue', queue, 'ready', ready, 'later', later, 'running', running, 'waiting', waiting,
+  'dead', dead, 'oldestReadyMs', floor(oldest)) order by queue), '[]')::text as answer
+from counts`,
+);
+
+/** Queues exist by being used; configuring one only gives it settings of its own. */
+export class Queues {
+  readonly #runner: Runner;
+  readonly #reports: Runner;
+
+  constructor(runner: Runner, reports: Runner) {
+    this.#runner = runner;
+    this.#reports = reports;
+  }
+
+  /** Sets what is given and leaves the rest. Refuses `invalid` where the settings do not fit together. */
+  async configure(queue: string, settings: Partial<QueueSettings>): Promise<QueueSettings> {
+    check.onlyFields('queue settings', settings, [
+      'refundOn',
+      'backoffBaseMs',
+      'backoffMaxMs',
+      'retryAfterMaxMs',
+      'maxFailures',
+      'maxReleases',
+      'leaseMs',
+      'paused',
+    ]);
+    const input = {
+      queue: check.id('queue', queue),
+      refund_on:
+        settings.refundOn === undefined ? null : check.oneOf('refundOn', settings.refundOn, ['failure', 'final']),
+      backoff_base_ms: check.duration('backoffBaseMs', settings.backoffBaseMs),
+      backoff_max_ms: check.duration('backoffMaxMs', settings.backoffMaxMs),
+      retry_after_max_ms: check.duration('retryAfterMaxMs', settings.retryAfterMaxMs),
+      max_failures: check.optionalInteger('maxFailures', settings.maxFailures, 1, 1_000_000),
+      max_releases: check.optionalInteger('maxReleases', settings.maxReleases, 0, 1_000_000),
+      lease_ms: check.optionalInteger('leaseMs', settings.leaseMs, 100, 86_400_000),
+      paused: settings.paused === undefined ? null : check.flag('paused', settings.paused, false),
+    };
+    const now = { ...(await this.get(queue)), ...settings };
+    if (now.backoffBaseMs > now.backoffMaxMs) {
+      throw new InvalidInput(
+        'backoffBaseMs',
+        `must not exceed backoffMaxMs (${now.backoffMaxMs}); got ${now.backoffBaseMs}`,
+      );
+    }
+    if (now.maxFailures === 1 && (settings.backoffBaseMs !== undefined || settings.backoffMaxMs !== undefined)) {
+      throw new InvalidInput(
+        'backoffBaseMs',
+        'has no effect with maxFailures 1: a job with one attempt never backs off',
+      );
+    }
+    const answer = await this.#runner.call(configure, input);
+    return answer.settings as unknown as QueueSettings;
+  }
+
+  /** The settings in force for a queue: its own, or those of `*`. */
+  async get(queue: string): Promise<QueueSettings> {
+    const [row] = await this.#runner.read(getQueue, [{ queue: check.id('queue', queue) }]);
+    if (!row) throw new Refusal('database_error', 'The settings of all queues (`*`) are missing.');
+    return row.settings as unknown as QueueSettings;
+  }
+
+  /** What waits in each queue. Reads every job that has not ended: for people, not for loops. */
+  async list(): Promise<QueueDepth[]> {
+    return this.#reports.read(queueDepths, [{}]);
+  }
+}

@@ -1,0 +1,229 @@
+// The handle: opens a database, holds its parts together, joins callers' transactions, closes.
+import type pg from 'pg';
+import { BatchingRunner } from './db/batch.ts';
+import { overQueryable, type Queryable } from './db/database.ts';
+import { asRefusal } from './db/failures.ts';
+import { checkState, migrate, schemaState } from './db/migrate.ts';
+import { Pools } from './db/pool.ts';
+import { type Runner, transactionRunner } from './db/runner.ts';
+import { DEFAULT_SCHEMA, isSchemaName } from './db/schema.ts';
+import { InvalidInput } from './errors.ts';
+import { Feed } from './feed.ts';
+import { integer, onlyFields, optionalInteger } from './input.ts';
+import { Jobs } from './jobs/jobs.ts';
+import { Queues } from './queues/configure.ts';
+import { Sweeper } from './sweeps/sweeper.ts';
+import { type Verified, type VerifyOptions, verify } from './verify.ts';
+import { Waking } from './waking.ts';
+import { Wallets } from './wallets/wallets.ts';
+import { type Handler, Worker, type WorkOptions } from './worker/worker.ts';
+
+export interface OpenOptions {
+  /** `postgres://…`, or the options of a `pg` pool. */
+  connection: string | pg.PoolConfig;
+  /** The schema Recoup lives in; `recoup` unless set. */
+  schema?: string;
+  /** Apply missing migrations first; otherwise a schema that does not fit is refused. */
+  migrate?: boolean;
+  /** Set behind a transaction-mode pooler: unnamed statements, no LISTEN, waking by poll. */
+  pooler?: boolean;
+  /** Connections for transitions; 10 unless set. */
+  maxConnections?: number;
+  /** How long a call may wait for a wallet that another transaction holds, in ms; then `wallet_busy`. 5,000 unless set. */
+  lockTimeoutMs?: number;
+  /** Run the sweeps in this process; true unless set. At least one process must. */
+  sweep?: boolean;
+  /** The longest that anything sleeps, in ms: due work starts within it even when nothing wakes it. 2,000 unless set. */
+  pollMs?: number;
+  /** Delete the rows of jobs that ended longer ago than this, in ms; never unless set. */
+  pruneAfterMs?: number;
+  /** Told of each answer, for metrics: `job.fail`, `duplicate`. */
+  onTransition?: (transition: string, outcome: string) => void;
+  /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */
+  onError?: (error: Error) => void;
+  applicationName?: string;
+}
+
+const FIELDS = [
+  'connection',
+  'schema',
+  'migrate',
+  'pooler',
+  'maxConnections',
+  'lockTimeoutMs',
+  'sweep',
+  'pollMs',
+  'pruneAfterMs',
+  'onTransition',
+  'onError',
+  'applicationName',
+];
+
+/** Recoup inside a transaction of the caller: what is done here commits or rolls back with it. */
+export interface InTransaction {
+  readonly wallets: Wallets;
+  readonly jobs: Jobs;
+  readonly queues: Queues;
+}
+
+/** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
+export async function open(options: OpenOptions): Promise<Recoup> {
+  onlyFields('open', options, FIELDS);
+  const schema = options.schema ?? DEFAULT_SCHEMA;
+  if (!isSchemaName(schema)) {
+    throw new InvalidInput('schema', 'lower-case letters, digits and _, at most 63, not starting with a digit or pg_');
+  }
+  if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
+  const pools = new Pools({
+    connection: options.connection,
+    schema,
+    pooler: options.pooler ?? false,
+    max: integer('maxConnections', options.maxConnections ?? 10, 4, 1000),
+    lockTimeoutMs: integer('lockTimeoutMs', options.lockTimeoutMs ?? 5000, 1, 3_600_000),
+    applicationName: options.applicationName ?? 'recoup',
+  });
+  try {
+    const client = await pools.connect();
+    try {
+      if (options.migrate) await migrate(client, schema);
+      checkState(await schemaState(client, schema), schema);
+    } finally {
+      client.release();
+    }
+  } catch (error) {
+    await pools.end();
+    throw asRefusal(error, false);
+  }
+  return new Recoup(pools, options);
+}
+
+export class Recoup implements AsyncDisposable {
+  readonly wallets: Wallets;
+  readonly jobs: Jobs;
+  readonly queues: Queues;
+  readonly feed: Feed;
+  readonly #pools: Pools;
+  readonly #runner: BatchingRunner;
+  readonly #reports: Runner;
+  readonly #waking: Waking;
+  readonly #sweeper: Sweeper;
+  readonly #workers = new Set<Worker>();
+  readonly #onTransition: (transition: string, outcome: string) => void;
+  readonly #onError: (error: Error) => void;
+  readonly #pollMs: number;
+  #closing: Promise<void> | undefined;
+
+  /** Use `open()`. */
+  constructor(pools: Pools, options: OpenOptions) {
+    this.#pools = pools;
+    this.#onTransition = options.onTransition ?? (() => {});
+    this.#onError = options.onError ?? ((error) => console.error(`recoup: ${error.message}`));
+    this.#pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
+    this.#runner = new BatchingRunner(pools, this.#onTransition);
+    this.#reports = transactionRunner({ ...pools.reports, inTransaction: false }, () => {});
+    this.#waking = new Waking(pools, 50);
+    const wake = (queue: string) => this.#waking.wake(queue);
+    this.wallets = new Wallets(this.#runner);
+    this.jobs = new Jobs(this.#runner, wake);
+    this.queues = new Queues(this.#runner, this.#reports);
+    this.feed = new Feed(this.#runner);
+    this.#sweeper = new Sweeper(this.#runner, this.#waking, {
+      capMs: this.#pollMs,
+      pruneAfterMs: optionalInteger('pruneAfterMs', options.pruneAfterMs, 0, 315_360_000_000),
+      onError: this.#onError,
+    });
+    if (options.sweep ?? true) this.#sweeper.start();
+  }
+
+  /** The schema that Recoup lives in here. */
+  get schema(): string {
+    return this.#pools.schema;
+  }
+
+  /**
+   * Recoup inside the caller's transaction: its own INSERT and the charge commit together or not at all. Nothing is
+   * retried, batched or wrapped in a savepoint: a lost race throws TransactionConflict (run the whole transaction again).
+   * Waking cannot happen before the commit: call `wake(queue)` after it, or let the workers' poll find the job.
+   */
+  using(client: Queryable): InTransaction {
+    const db = overQueryable(client, this.#pools.schema);
+    const runner = transactionRunner(db, this.#onTransition);
+    return { wallets: new Wallets(runner), jobs: new Jobs(runner, () => {}), queues: new Queues(runner, runner) };
+  }
+
+  /**
+   * Runs `fn` in a transaction of Recoup's own connection and wakes the workers after its commit. The client takes the
+   * caller's statements too. Run again from the start when it lost a race, up to five times: `fn` must not do what
+   * cannot be repeated.
+   */
+  async transaction<T>(fn: (recoup: InTransaction, client: pg.PoolClient) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const woken = new Set<string>();
+      try {
+        const result = await this.#pools.transaction((client, db) => {
+          const runner = transactionRunner(db, this.#onTransition);
+          const jobs = new Jobs(runner, (queue) => woken.add(queue));
+          return fn({ wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner) }, client);
+        });
+        for (const queue of woken) this.wake(queue);
+        return result;
+      } catch (error) {
+        const refusal = asRefusal(error, true);
+        if (refusal.code === 'transaction_conflict' && attempt < 5) continue;
+        // What the caller's own code threw stays what it is.
+        throw refusal.code === 'database_error' ? error : refusal;
+      }
+    }
+  }
+
+  /** Tells idle workers, here and elsewhere, that a queue has something. A hint: without it the poll finds the job. */
+  wake(queue: string): void {
+    this.#waking.wake(queue);
+  }
+
+  /** Runs jobs of a queue with a handler until the handle closes or `stop()` is called on what it returns. */
+  work(queue: string, handler: Handler, options: WorkOptions = {}): Worker {
+    if (this.#closing) throw new InvalidInput('work', 'this handle was closed');
+    const context = {
+      jobs: this.jobs,
+      waking: this.#waking,
+      onError: this.#onError,
+      pollMs: this.#pollMs,
+      runner: this.#runner,
+    };
+    const worker = new Worker(queue, handler, options, context);
+    this.#waking.listen();
+    this.#workers.add(worker);
+    void worker.stopped.then(() => this.#workers.delete(worker));
+    worker.start();
+    return worker;
+  }
+
+  /** One pass of the sweeps now, beside the loop. */
+  sweep(): ReturnType<Sweeper['pass']> {
+    return this.#sweeper.pass();
+  }
+
+  /** Replays the ledger and holds every promise against it; names the wallet and the first wrong entry. Reads everything. */
+  verify(options: VerifyOptions = {}): Promise<Verified> {
+    return verify(this.#pools, options);
+  }
+
+  /** Drains the workers (finish or release), waits for calls on their way, closes the connections. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+    await this.#sweeper.stop();
+    await this.#waking.close();
+    await this.#runner.close();
+    await this.#pools.end();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

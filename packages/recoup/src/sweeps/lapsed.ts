@@ -1,0 +1,55 @@
+// Sweep: leases that lapsed and deadlines that passed. Candidates are read, the guard of job.lapse decides.
+import type { Runner } from '../db/runner.ts';
+import { Refusal } from '../errors.ts';
+import { lapseJob } from '../jobs/lapse.ts';
+import { type DueRow, dueDeadlines, dueLeases } from '../jobs/queries.ts';
+
+const PAGE = 500;
+
+export interface SweepContext {
+  onError: (error: Error) => void;
+  wake: (queue: string) => void;
+  signal: AbortSignal;
+}
+
+/**
+ * One pass. A row that the database refuses stands alone in the end (see batch.ts): it is reported and passed over. Each
+ * page goes on behind the one before it, so that neither such rows nor held wallets hold up the others.
+ */
+export async function sweepLapsed(runner: Runner, context: SweepContext): Promise<{ done: number; failed: number }> {
+  const total = { done: 0, failed: 0 };
+  for (const due of [dueLeases, dueDeadlines]) {
+    let after: DueRow | undefined;
+    while (!context.signal.aborted) {
+      const cursor = { after_at: after?.due_at, after_wallet: after?.wallet_id, after_id: after?.id };
+      const rows = await runner.read(due, [{ ...cursor, count: PAGE }]);
+      if (rows.length > 0) await lapsePage(runner, rows, context, total);
+      after = rows.at(-1);
+      if (rows.length < PAGE) break;
+    }
+  }
+  return total;
+}
+
+async function lapsePage(
+  runner: Runner,
+  rows: DueRow[],
+  context: SweepContext,
+  total: { done: number; failed: number },
+) {
+  const queues = new Set<string>();
+  const answers = await runner.many(lapseJob, rows);
+  answers.forEach((answer, index) => {
+    const { wallet_id, id } = rows[index]!;
+    if (answer instanceof Refusal) {
+      total.failed += 1;
+      const message = `The sweep cannot lapse job ${JSON.stringify(id)} of wallet ${JSON.stringify(wallet_id)}: ${answer.message}`;
+      context.onError(new Error(message, { cause: answer }));
+    } else if (['retrying', 'dead', 'refunded'].includes(answer.outcome)) {
+      total.done += 1;
+      if (answer.outcome === 'retrying' && answer.queue !== null) queues.add(answer.queue);
+    }
+  });
+  // Workers that sleep until their next due job learn of a new one.
+  for (const queue of queues) context.wake(queue);
+}

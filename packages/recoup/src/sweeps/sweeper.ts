@@ -1,0 +1,81 @@
+// The one loop that runs the sweeps: on every replica at once, asleep until the next instant at which something is due.
+
+import { asRefusal } from '../db/failures.ts';
+import type { Runner } from '../db/runner.ts';
+import { nextDue } from '../jobs/queries.ts';
+import type { Waking } from '../waking.ts';
+import { sweepLapsed } from './lapsed.ts';
+import { sweepLeaseRequests } from './lease-requests.ts';
+import { sweepPruned } from './pruned.ts';
+
+export interface SweepOptions {
+  /** The longest sleep, in ms: the correctness path, since nothing tells of leases taken elsewhere. */
+  capMs: number;
+  /** Prune jobs that ended longer ago than this; null: never. */
+  pruneAfterMs: number | null;
+  /** Told of rows that a sweep could not handle, and of failed passes. */
+  onError: (error: Error) => void;
+}
+
+/** What one pass did. */
+export interface Swept {
+  lapsed: number;
+  pruned: number;
+  /** Rows that stood alone with an error: reported, and passed over until the next pass. */
+  failed: number;
+}
+
+/** The key that the loop sleeps on: no queue has it. */
+const SLEEPER = '*';
+
+export class Sweeper {
+  readonly #runner: Runner;
+  readonly #waking: Waking;
+  readonly #wake: (queue: string) => void;
+  readonly #options: SweepOptions;
+  readonly #stop = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(runner: Runner, waking: Waking, options: SweepOptions) {
+    this.#runner = runner;
+    this.#waking = waking;
+    this.#wake = (queue) => waking.wake(queue);
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  /** One pass over everything that is due now. */
+  async pass(): Promise<Swept> {
+    const onError = this.#options.onError;
+    const lapsed = await sweepLapsed(this.#runner, { onError, wake: this.#wake, signal: this.#stop.signal });
+    const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
+    await sweepLeaseRequests(this.#runner);
+    return { lapsed: lapsed.done, failed: lapsed.failed, pruned };
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      let sleepMs = this.#options.capMs;
+      try {
+        const swept = await this.pass();
+        const [next] = await this.#runner.read(nextDue, [{}]);
+        // What is due and was not handled (a held wallet, a bad row) waits for the cap: no spinning on it.
+        if (next?.inMs !== null && next?.inMs !== undefined && (next.inMs > 0 || swept.lapsed > 0)) {
+          sleepMs = Math.min(Math.max(next.inMs, 10), sleepMs);
+        }
+      } catch (error) {
+        if (!signal.aborted) this.#options.onError(asRefusal(error, false));
+      }
+      await this.#waking.wait(SLEEPER, sleepMs, signal);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// recoup/testing: a database per test, and the clock in your hand.
+import pg from 'pg';
+import { migrate } from './db/migrate.ts';
+import { DEFAULT_SCHEMA } from './db/schema.ts';
+
+export { type FlakyUpstream, flakyUpstream, type Plan } from './testing/flaky-upstream.ts';
+
+/** A throw-away database with the schema in it. */
+export interface TestDatabase extends AsyncDisposable {
+  url: string;
+  /** Puts the clock at an instant; it stands there until it is moved. */
+  setClock(at: Date | string): Promise<void>;
+  /** Moves the clock; from now on it stands, unless it stood already. */
+  advance(ms: number): Promise<void>;
+  /** The clock's instant. */
+  now(): Promise<Date>;
+  /** Any SQL, for looking or for breaking things. */
+  query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  drop(): Promise<void>;
+}
+
+const TEMPLATE_LOCK = 724_113_201;
+let counter = 0;
+
+/**
+ * Makes a database of its own on a server, cloned from a template that is migrated once per server and version of the
+ * schema. The role needs the right to create databases.
+ */
+export async function testDatabase(serverUrl: string): Promise<TestDatabase> {
+  const template = await ensureTemplate(serverUrl);
+  const name = `recoup_test_${process.pid}_${Date.now().toString(36)}_${counter++}`;
+  await withClient(serverUrl, async (client) => {
+    // Cloning refuses while another session is cloning from the same template or connected to it.
+    await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+    await client.query(`create database ${name} template ${template}`);
+  });
+  const url = withDatabase(serverUrl, name);
+  const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 1000, allowExitOnIdle: true });
+  pool.on('error', () => {});
+  const query = async (text: string, values?: unknown[]) =>
+    (await pool.query(text, values as unknown[])).rows as Record<string, unknown>[];
+  const setClock = async (at: string) => {
+    await query(`create table if not exists ${DEFAULT_SCHEMA}.test_clock (at timestamptz not null);
+      delete from ${DEFAULT_SCHEMA}.test_clock`);
+    await query(`insert into ${DEFAULT_SCHEMA}.test_clock values ($1)`, [at]);
+    await query(`create or replace function ${DEFAULT_SCHEMA}.clock() returns timestamptz language sql stable
+      as 'select at from ${DEFAULT_SCHEMA}.test_clock'`);
+  };
+  const now = async () => (await query(`select ${DEFAULT_SCHEMA}.clock() as at`))[0]!.at as Date;
+  const drop = async () => {
+    await pool.end().catch(() => {});
+    await withClient(serverUrl, (client) => client.query(`drop database if exists ${name} with (force)`));
+  };
+  return {
+    url,
+    query,
+    now,
+    setClock: (at) => setClock(typeof at === 'string' ? at : at.toISOString()),
+    advance: async (ms) => setClock(new Date((await now()).getTime() + ms).toISOString()),
+    drop,
+    [Symbol.asyncDispose]: drop,
+  };
+}
+
+async function ensureTemplate(serverUrl: string): Promise<string> {
+  const { migrations } = await import('./db/migrate.ts');
+  const version = (await migrations()).map((migration) => migration.checksum).join('');
+  const { createHash } = await import('node:crypto');
+  const name = `recoup_template_${createHash('sha256').update(version).digest('hex').slice(0, 12)}`;
+  await withClient(serverUrl, async (client) => {
+    await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+    const { rows } = await client.query('select datistemplate from pg_database where datname = $1', [name]);
+    if (rows[0]?.datistemplate) return;
+    // Left half-made by a process that died: made again.
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.query(`create database ${name} template template0 encoding 'UTF8'`);
+    await withClient(withDatabase(serverUrl, name), (inside) => migrate(inside, DEFAULT_SCHEMA));
+    await client.query(`alter database ${name} is_template true`);
+  });
+  return name;
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabase(url: string, database: string): string {
+  const other = new URL(url);
+  other.pathname = `/${database}`;
+  return other.href;
+}

@@ -1,0 +1,54 @@
+// The two halves that every money statement shares: holding the wallets at its start, booking entries at its end.
+
+/**
+ * CTEs `locked` and `held`: each wallet of the inputs once, in id order, then its newest version beside every input.
+ * `wanted` narrows the wallets that are locked. `at` is the instant of what is booked: the clock, but never before the
+ * wallet's last entry, so that created_at does not fall along seq. `fresh`: no entry was added between the statement's
+ * snapshot and the lock, so that what the snapshot says of this wallet's entries and jobs is still true.
+ * The join is FULL although every wallet comes from an input: a full join is never planned as a nested loop.
+ */
+export const holdWallets = (lock: string, wanted = 'true') => `
+locked as materialized (
+  select w.*
+  from (select distinct wallet_id from input where ${wanted} order by wallet_id) i
+  cross join lateral (
+    select id, customer_id, status, balance, overdraft_limit, last_seq, next_expiry_at,
+           greatest(recoup.clock(), last_entry_at) as at
+    from recoup.wallets where id = i.wallet_id for no key update ${lock}) w),
+held as materialized (
+  select i.*, w.id is not null as has_wallet, w.customer_id, w.status, w.balance, w.overdraft_limit, w.last_seq,
+         coalesce(w.at, recoup.clock()) as at, recoup.clock() as now
+  from input i full join locked w on w.id = i.wallet_id)`;
+
+/** What an input whose wallet is not held means: another transaction holds it, or there is none. */
+export const withoutWallet = (otherwise: string) =>
+  `case when exists (select from recoup.wallets where id = s.wallet_id) then 'busy' else '${otherwise}' end`;
+
+/**
+ * CTEs `book`, `ent` and `mov` over `done` (one row per input, with `booked` true where its guard held and its flag was
+ * written): up to two entries per input, of `type1`/`amount1` and `type2`/`amount2` (null: none), with `reason1`,
+ * `reason2`, `key` and `actor`. seq and running balance go on from the held wallet, in the order of the inputs; the
+ * wallet takes the last of them. The write to wallets is by key through ON CONFLICT: it can only be planned as that.
+ */
+export const bookEntries = `
+book as materialized (
+  select d.*,
+    d.last_seq + sum(case when booked then (type1 is not null)::int + (type2 is not null)::int else 0 end) over x as seq,
+    d.balance + sum(case when booked then coalesce(amount1, 0) + coalesce(amount2, 0) else 0 end) over x as balance_after
+  from done d
+  window x as (partition by wallet_id order by ord rows unbounded preceding)),
+ent as (
+  insert into recoup.entries (wallet_id, seq, type, amount, balance, job_id, key, reason, actor, created_at)
+  select b.wallet_id, e.seq, e.type, e.amount, e.balance, b.job_id, b.key, e.reason, b.actor, b.at
+  from book b
+  cross join lateral (values
+    (b.seq - (b.type2 is not null)::int, b.type1, b.amount1, b.balance_after - coalesce(b.amount2, 0), b.reason1),
+    (b.seq, b.type2, b.amount2, b.balance_after, b.reason2)) e(seq, type, amount, balance, reason)
+  where b.booked and e.type is not null),
+mov as (
+  insert into recoup.wallets (id, customer_id, balance, last_seq, last_entry_at)
+  select distinct on (wallet_id) wallet_id, customer_id, balance_after, seq, at
+  from book where booked and (type1 is not null or type2 is not null)
+  order by wallet_id, ord desc
+  on conflict (id) do update set
+    balance = excluded.balance, last_seq = excluded.last_seq, last_entry_at = excluded.last_entry_at)`;

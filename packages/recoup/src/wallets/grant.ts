@@ -1,0 +1,63 @@
+// wallet.grant and wallet.adjust: entries that come with a key of the caller's, once per wallet and key.
+
+import type { RawAnswer } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { bookEntries, holdWallets, withoutWallet } from './booking.ts';
+
+export interface KeyedAnswer extends RawAnswer {
+  seq: number;
+  amount: number;
+  balance: number;
+  at: string;
+  type: string;
+}
+
+const columns = {
+  wallet_id: 'text',
+  key: 'text',
+  amount: 'bigint',
+  job_id: 'text',
+  reason: 'text',
+  actor: 'text',
+  note: 'text',
+} as const;
+
+/**
+ * One statement for both, differing in the type of the entry. Guard: no entry with this key in the wallet. A twin of an
+ * earlier input, or an input whose wallet moved between snapshot and lock, runs `again` with a new snapshot.
+ */
+const keyed = (type: 'grant' | 'adjust', outcome: string) => (lock: string) =>
+  `${holdWallets(lock)},
+seen as materialized (
+  select s.*, e.seq as old_seq, e.amount as old_amount, e.balance as old_balance, e.created_at as old_at, e.type as old_type,
+    case
+      when e.seq is not null then case when e.type = '${type}' and e.amount = s.amount then 'duplicate' else 'conflict' end
+      when not has_wallet then ${withoutWallet('no_wallet')}
+      when (select last_seq from recoup.wallets where id = s.wallet_id) is distinct from s.last_seq
+        or row_number() over (partition by s.wallet_id, s.key order by s.ord) > 1 then 'again'
+      when abs(s.balance + sum(s.amount) over (partition by s.wallet_id order by s.ord rows unbounded preceding)) > 9007199254740991
+        then case when row_number() over (partition by s.wallet_id order by s.ord) = 1 then 'balance_limit' else 'again' end
+      else '${outcome}'
+    end as outcome
+  from held s
+  left join lateral (select seq, amount, balance, created_at, type from recoup.entries
+                     where wallet_id = s.wallet_id and key = s.key) e on true),
+done as materialized (
+  select s.*, outcome = '${outcome}' as booked, '${type}' as type1, amount as amount1, reason as reason1,
+    null::text as type2, null::bigint as amount2, null::text as reason2
+  from seen s),
+${bookEntries},
+noted as (
+  insert into recoup.notes (wallet_id, seq, note)
+  select wallet_id, seq, note from book where booked and note is not null)
+select coalesce(json_agg(json_build_object('ord', ord, 'outcome', outcome,
+  'seq', coalesce(old_seq, seq), 'amount', coalesce(old_amount, amount), 'balance', coalesce(old_balance, balance_after),
+  'at', coalesce(old_at, at), 'type', coalesce(old_type, type1))), '[]')::text as answer
+from book`;
+
+export const grantEntry = statement<typeof columns, KeyedAnswer>('wallet.grant', columns, keyed('grant', 'granted'));
+export const adjustEntry = statement<typeof columns, KeyedAnswer>(
+  'wallet.adjust',
+  columns,
+  keyed('adjust', 'adjusted'),
+);

@@ -1,0 +1,249 @@
+// One attempt in a worker's hands: keeps its lease, runs the handler, reports what came of it until it is heard.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InvalidInput, Refusal } from '../errors.ts';
+import type { LeasedJob } from '../jobs/jobs.ts';
+import { type AbortCause, Aborted, type Checked, Done, Failure, type Handler, Release, type Work } from './handler.ts';
+import type { WorkerContext, WorkOptions } from './worker.ts';
+
+/** How the handler ended. */
+type Ending = { returned: unknown } | { threw: unknown };
+
+export class Run {
+  /** Resolves when the attempt's end is reported, or does not need to be. Never rejects. */
+  readonly reported: Promise<void>;
+  readonly #leased: LeasedJob;
+  readonly #options: WorkOptions;
+  readonly #context: WorkerContext;
+  readonly #abort = new AbortController();
+  readonly #key: { wallet: string; job: string; attempt: number };
+  #handedOver = false;
+  #over = false;
+
+  constructor(leased: LeasedJob, handler: Handler, options: WorkOptions, context: WorkerContext) {
+    this.#leased = leased;
+    this.#options = options;
+    this.#context = context;
+    this.#key = { wallet: leased.job.wallet, job: leased.job.id, attempt: leased.job.attempt };
+    this.reported = this.#run(handler).catch((error: unknown) => context.onError(error as Error));
+  }
+
+  abort(cause: AbortCause): void {
+    if (!this.#abort.signal.aborted) this.#abort.abort(new Aborted(cause));
+  }
+
+  async #run(handler: Handler): Promise<void> {
+    const { signal } = this.#abort;
+    const keeping = this.#keepLease();
+    const timeoutMs = this.#options.timeoutMs;
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.abort('timeout'), timeoutMs);
+    const ending = this.#handle(handler);
+    // Aborted, the handler gets a moment to end by itself; then the worker reports without it.
+    const aborted = new Promise<undefined>((done) => {
+      const later = () =>
+        void sleep(this.#options.graceMs ?? 1000, undefined, { ref: false }).then(() => done(undefined));
+      if (signal.aborted) later();
+      else signal.addEventListener('abort', later, { once: true });
+    });
+    const first = await Promise.race([ending, aborted]);
+    clearTimeout(timer);
+    if (first !== undefined) await this.#report(first);
+    else {
+      await this.#report({ threw: signal.reason });
+      // Whatever the handler still returns counts: a success after a time-out is the late success.
+      void ending
+        .then(async (late) => {
+          if ('returned' in late && !this.#handedOver) await this.#report(late);
+        })
+        .catch((error: unknown) => this.#context.onError(error as Error));
+    }
+    this.#over = true;
+    await keeping.stop();
+  }
+
+  async #handle(handler: Handler): Promise<Ending> {
+    const work = this.#work();
+    try {
+      if (this.#leased.earlier?.verdict === 'presumed' && this.#options.check) {
+        const done = await this.#checkFirst(await this.#options.check(work));
+        if (done) return { returned: done };
+      }
+      return { returned: await handler(work) };
+    } catch (threw) {
+      return { threw };
+    }
+  }
+
+  /** What the check found makes the run unnecessary, or does not. */
+  async #checkFirst(found: Checked): Promise<Done | undefined> {
+    const earlier = this.#leased.earlier;
+    if (found?.status === 'succeeded') {
+      const finalPrice = found.finalPrice;
+      return new CheckedDone(
+        earlier?.attempt ?? this.#key.attempt,
+        found.result,
+        finalPrice === undefined ? {} : { finalPrice },
+      );
+    }
+    if (found?.status === 'working') {
+      await this.#handOver({ upstreamRef: earlier?.upstreamRef ?? undefined, deadlineMs: found.deadlineMs });
+      return new Done(null);
+    }
+    return undefined;
+  }
+
+  #work(): Work {
+    const { job, payload, earlier } = this.#leased;
+    return {
+      wallet: job.wallet,
+      id: job.id,
+      attempt: job.attempt,
+      payload,
+      job,
+      earlier,
+      signal: this.#abort.signal,
+      note: async (upstreamRef) => {
+        const { outcome } = await this.#context.jobs.extend({ ...this.#key, ...this.#leaseMs(), upstreamRef });
+        this.#heed(outcome);
+      },
+      handOver: (options) => this.#handOver(options),
+    };
+  }
+
+  async #handOver(options: { upstreamRef?: string | undefined; deadlineMs?: number | undefined }): Promise<void> {
+    const { upstreamRef, deadlineMs } = options;
+    const { outcome } = await this.#context.jobs.handOver({
+      ...this.#key,
+      ...(upstreamRef === undefined ? {} : { upstreamRef }),
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    });
+    // Also when it came too late: then the attempt is not this run's any more, and its callback answers for itself.
+    this.#handedOver = true;
+    if (outcome !== 'handed_over' && outcome !== 'duplicate') this.#heed(outcome);
+  }
+
+  #leaseMs(): { leaseMs?: number } {
+    return this.#options.leaseMs === undefined ? {} : { leaseMs: this.#options.leaseMs };
+  }
+
+  /** What an answer of extend means for the run. */
+  #heed(outcome: string): void {
+    if (outcome === 'stale') this.abort('lease_lost');
+    else if (outcome === 'canceled') this.abort('canceled');
+    else if (outcome === 'succeeded') this.abort('succeeded');
+  }
+
+  /**
+   * Extends at a third of the lease. Where no extension gets through for the length of a lease, the run must assume that
+   * it is lost. Only durations are measured here: instants are the database's.
+   */
+  #keepLease(): { stop(): Promise<void> } {
+    const { job } = this.#leased;
+    const length = Math.max((job.leaseUntil?.getTime() ?? 0) - (job.startedAt?.getTime() ?? 0), 100);
+    const stop = new AbortController();
+    const loop = async () => {
+      let heard = performance.now();
+      while (!this.#handedOver && !this.#over) {
+        await sleep(length / 3, undefined, { signal: stop.signal, ref: false });
+        if (this.#handedOver || this.#over) return;
+        try {
+          const { outcome } = await this.#context.jobs.extend({ ...this.#key, ...this.#leaseMs() });
+          if (this.#handedOver || this.#over) return;
+          this.#heed(outcome);
+          if (outcome !== 'extended') return;
+          heard = performance.now();
+        } catch (error) {
+          if (!(error instanceof Refusal && error.retryable)) this.#context.onError(error as Error);
+          if (performance.now() - heard > length) this.abort('lease_lost');
+        }
+      }
+    };
+    const running = loop().catch(() => {});
+    return {
+      stop: () => {
+        stop.abort();
+        return running;
+      },
+    };
+  }
+
+  async #report(ending: Ending): Promise<void> {
+    if (this.#handedOver) {
+      if ('threw' in ending)
+        this.#context.onError(new Error('a handler failed after it had handed its job over', { cause: ending.threw }));
+      return;
+    }
+    await this.#untilHeard(() => ('returned' in ending ? this.#succeed(ending.returned) : this.#fail(ending.threw)));
+  }
+
+  async #succeed(returned: unknown): Promise<void> {
+    const done = returned instanceof Done ? returned : new Done(returned);
+    const attempt = done instanceof CheckedDone ? done.attempt : this.#key.attempt;
+    const { result, finalPrice, upstreamRef } = done;
+    try {
+      await this.#context.jobs.succeed({
+        ...this.#key,
+        attempt,
+        result: result === undefined ? null : result,
+        ...(finalPrice === undefined ? {} : { finalPrice }),
+        ...(upstreamRef === undefined ? {} : { upstreamRef }),
+      });
+    } catch (error) {
+      // Canceled meanwhile: the result must not be handed out, and nothing is left to report.
+      if (error instanceof Refusal && (error.code === 'canceled' || error.code === 'pruned')) return;
+      if (!(error instanceof InvalidInput)) throw error;
+      // The work was done, but its result cannot be kept: a failure that another run would only repeat.
+      this.#context.onError(error);
+      await this.#fail(new Failure(error.message, { verdict: 'definitive', retryable: false, cause: error }));
+    }
+  }
+
+  async #fail(threw: unknown): Promise<void> {
+    const { jobs } = this.#context;
+    const cause = this.#abort.signal.aborted ? (this.#abort.signal.reason as Aborted).cause : undefined;
+    // Not this run's job any more: nothing it could say of it would be heard.
+    if (cause === 'canceled' || cause === 'succeeded' || cause === 'lease_lost') return;
+    const reason = threw instanceof Error ? threw.message || threw.name : String(threw);
+    if (threw instanceof Release || cause === 'shutdown') {
+      const delayMs = threw instanceof Release ? threw.delayMs : undefined;
+      try {
+        await jobs.release({ ...this.#key, reason, ...(delayMs === undefined ? {} : { delayMs }) });
+        return;
+      } catch (error) {
+        if (!(error instanceof Refusal && error.code === 'release_limit')) throw error;
+        // Given back as often as the queue allows: from here on it counts as a failure.
+      }
+    }
+    const failure = threw instanceof Failure ? threw : new Failure(reason);
+    const { verdict, retryable, retryAfterMs, upstreamRef } = failure;
+    await jobs.fail({
+      ...this.#key,
+      verdict,
+      retryable,
+      reason: failure.message,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.max(0, Math.round(retryAfterMs)) }),
+      ...(upstreamRef === undefined ? {} : { upstreamRef }),
+    });
+  }
+
+  /** Reports again for as long as the database does not answer; if this process dies first, the lease recovers the job. */
+  async #untilHeard(report: () => Promise<void>): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await report();
+      } catch (error) {
+        const retryable = error instanceof Refusal && error.retryable && error.code !== 'closed';
+        if (!retryable) throw error;
+        await sleep(Math.min(100 * 2 ** Math.min(tries, 10), 5000));
+      }
+    }
+  }
+}
+
+/** The success of an earlier attempt, found by `check`. */
+class CheckedDone extends Done {
+  readonly attempt: number;
+  constructor(attempt: number, result: unknown, options: { finalPrice?: number }) {
+    super(result, options);
+    this.attempt = attempt;
+  }
+}

@@ -1,0 +1,160 @@
+// A worker: leases jobs of one queue as slots are free, runs the handler, drains when it is stopped.
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Runner } from '../db/runner.ts';
+import { InvalidInput, Refusal } from '../errors.ts';
+import * as input from '../input.ts';
+import type { Jobs, LeasedJob } from '../jobs/jobs.ts';
+import { nextReady } from '../jobs/queries.ts';
+import type { Waking } from '../waking.ts';
+import type { Check, Handler } from './handler.ts';
+import { Run } from './run.ts';
+
+export type { Check, Checked, Handler, Work } from './handler.ts';
+
+export interface WorkOptions {
+  /** Jobs at once; 10 unless set. */
+  concurrency?: number;
+  /** A run longer than this is aborted and reported as presumed failed, in ms; none unless set. Its late result still counts. */
+  timeoutMs?: number;
+  /** The lease's length, in ms; the queue's unless set. It is extended by itself for as long as the handler runs. */
+  leaseMs?: number;
+  /** Asked before a job runs again after a presumed failure: did the upstream do it after all? */
+  check?: Check;
+  /** How long `stop()` lets handlers finish before it aborts and releases them, in ms; 20,000 unless set. */
+  drainMs?: number;
+  /** How long an aborted handler may take to return before the worker reports without it, in ms; 1,000 unless set. */
+  graceMs?: number;
+  /** The worker's name in leases and attempts. */
+  name?: string;
+}
+
+export interface WorkerContext {
+  jobs: Jobs;
+  runner: Runner;
+  waking: Waking;
+  onError: (error: Error) => void;
+  pollMs: number;
+}
+
+const FIELDS = ['concurrency', 'timeoutMs', 'leaseMs', 'check', 'drainMs', 'graceMs', 'name'];
+
+export class Worker {
+  readonly queue: string;
+  readonly name: string;
+  /** Resolves when the worker has stopped and nothing of it runs any more. */
+  readonly stopped: Promise<void>;
+  readonly #context: WorkerContext;
+  readonly #handler: Handler;
+  readonly #options: WorkOptions;
+  readonly #concurrency: number;
+  readonly #runs = new Set<Run>();
+  readonly #stopping = new AbortController();
+  #settle!: () => void;
+  #slotFreed: (() => void) | undefined;
+  #loop: Promise<void> | undefined;
+  #draining: Promise<void> | undefined;
+
+  constructor(queue: string, handler: Handler, options: WorkOptions, context: WorkerContext) {
+    input.onlyFields('work', options, FIELDS);
+    if (typeof handler !== 'function') throw new InvalidInput('handler', 'must be a function');
+    this.queue = input.id('queue', queue);
+    this.name = input.optionalId('name', options.name) ?? `${hostname()}:${process.pid}`.slice(0, 200);
+    this.#concurrency = input.optionalInteger('concurrency', options.concurrency, 1, 500) ?? 10;
+    for (const field of ['timeoutMs', 'drainMs', 'graceMs'] as const) input.duration(field, options[field]);
+    input.optionalInteger('leaseMs', options.leaseMs, 100, 86_400_000);
+    this.#handler = handler;
+    this.#options = options;
+    this.#context = context;
+    this.stopped = new Promise((done) => {
+      this.#settle = done;
+    });
+  }
+
+  /** How many jobs it holds now. */
+  get running(): number {
+    return this.#runs.size;
+  }
+
+  start(): void {
+    this.#loop ??= this.#lease();
+  }
+
+  /**
+   * Stops: no further lease; handlers may finish for `drainMs`, then their signal fires and what is left is released
+   * (no failure counted, no refund). `now`: at once. Safe to call twice; the second call may hurry the first.
+   */
+  stop(options: { now?: boolean } = {}): Promise<void> {
+    this.#stopping.abort();
+    if (options.now) for (const run of this.#runs) run.abort('shutdown');
+    this.#draining ??= this.#drain();
+    return this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    await this.#loop;
+    const timer = setTimeout(() => {
+      for (const run of this.#runs) run.abort('shutdown');
+    }, this.#options.drainMs ?? 20_000);
+    await Promise.all([...this.#runs].map((run) => run.reported));
+    clearTimeout(timer);
+    this.#settle();
+  }
+
+  async #lease(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { waking, jobs, pollMs } = this.#context;
+    let requestId = randomUUID() as string;
+    let failures = 0;
+    while (!signal.aborted) {
+      const free = this.#concurrency - this.#runs.size;
+      if (free === 0) {
+        await new Promise<void>((done) => {
+          this.#slotFreed = done;
+          signal.addEventListener('abort', () => done(), { once: true });
+        });
+        continue;
+      }
+      const seen = waking.count(this.queue);
+      try {
+        const leaseMs = this.#options.leaseMs;
+        const leased = await jobs.lease({
+          queue: this.queue,
+          count: Math.min(free, 500),
+          worker: this.name,
+          requestId,
+          ...(leaseMs === undefined ? {} : { leaseMs }),
+        });
+        // Only an answer that arrived uses up the request id: a lost one is asked for again.
+        requestId = randomUUID();
+        failures = 0;
+        for (const job of leased) this.#start(job);
+        if (leased.length === 0) await waking.wait(this.queue, await this.#pause(), signal, seen);
+      } catch (error) {
+        failures += 1;
+        if (!(error instanceof Refusal && error.retryable)) this.#context.onError(error as Error);
+        await waking.wait('', Math.min(100 * 2 ** Math.min(failures, 10), pollMs), signal);
+      }
+    }
+  }
+
+  /** How long to sleep: until the queue's next job is due, at most the poll's cap. */
+  async #pause(): Promise<number> {
+    const { runner, pollMs } = this.#context;
+    const [next] = await runner.read(nextReady, [{ queue: this.queue }]);
+    const inMs = next?.inMs ?? null;
+    // Due already and yet not leased: a paused queue, or a row held by somebody.
+    if (inMs === null || inMs <= 0) return pollMs;
+    return Math.min(Math.max(inMs, 5), pollMs);
+  }
+
+  #start(leased: LeasedJob): void {
+    const run = new Run(leased, this.#handler, this.#options, this.#context);
+    this.#runs.add(run);
+    // A worker that is being stopped at once still has what its last lease brought.
+    void run.reported.then(() => {
+      this.#runs.delete(run);
+      this.#slotFreed?.();
+    });
+  }
+}

@@ -1,0 +1,60 @@
+// Starts the PostgreSQL servers of a test run: the embedded one and, where it is installed, the oldest supported one.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { type Embedded, startEmbedded } from '../src/embedded/embedded.ts';
+
+export interface TestServer {
+  readonly name: string;
+  readonly url: string;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The embedded PostgreSQL first; the URLs name a superuser. */
+    servers: readonly TestServer[];
+  }
+}
+
+const oldestSupported = 15;
+const installed = '/usr/lib/postgresql';
+
+/** What a test run can do without is durability: nothing here outlives it. */
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'on',
+  max_connections: '300',
+  shared_buffers: '256MB',
+};
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const running: Embedded[] = [];
+  const stopAll = async () => {
+    await Promise.all(running.map((server) => server.stop()));
+  };
+  try {
+    running.push(await startEmbedded({ throwaway: true, settings }));
+    const binDir = oldestInstalled();
+    if (binDir) running.push(await startEmbedded({ throwaway: true, settings, binDir }));
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+  const kinds = ['embedded', 'installed'];
+  const named = running.map(({ version, url }, index) => ({
+    name: `PostgreSQL ${Number.parseInt(version, 10)} (${kinds[index]})`,
+    url,
+  }));
+  project.provide('servers', named);
+  return stopAll;
+}
+
+function oldestInstalled(): string | undefined {
+  if (!existsSync(installed)) return undefined;
+  const versions = readdirSync(installed).map(Number);
+  const usable = versions.filter((version) => version >= oldestSupported).sort((a, b) => a - b);
+  const folders = usable.map((version) => join(installed, String(version), 'bin'));
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+}

@@ -1,0 +1,15 @@
+// How the tests run: against TypeScript sources, on one embedded PostgreSQL that is started once for the whole run.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  ssr: { resolve: { conditions: ['recoup-source', 'module', 'node', 'development|production'] } },
+  resolve: { conditions: ['recoup-source', 'module', 'node', 'development|production'] },
+  test: {
+    include: ['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts', 'tools/**/*.test.ts'],
+    globalSetup: ['packages/server/test/global-setup.ts'],
+    reporters: ['default', './tools/plain-reporter.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+  },
+});
