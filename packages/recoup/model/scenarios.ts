@@ -1,5 +1,6 @@
 // The bounded worlds of the walk: few jobs with small numbers, and every signal that may arrive for them.
-import type { Action } from './model.ts';
+import type { TransitionName } from '../src/outcomes.ts';
+import { type Action, apply } from './model.ts';
 import type { Move, Scenario } from './walk.ts';
 import { type At, DEFAULT_QUEUE, emptyWorld, type Queue, type Wallet } from './world.ts';
 
@@ -17,13 +18,15 @@ interface Signals {
   /** The caller's own queue may set a deadline; others are delayed at first. */
   readonly deadlineMs?: number;
   readonly delayMs?: number;
+  /** Transitions that are left out, to keep the product of several jobs small. */
+  readonly without?: readonly TransitionName[];
 }
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
 /** Every signal of one job: each attempt's number, each verdict, each price, as if any of them could arrive at any time. */
 function signalsOf(at: At, signals: Signals): Move[] {
-  const { attempts, finalPrices, deadlineMs, delayMs } = signals;
+  const { attempts, finalPrices, deadlineMs, delayMs, without = [] } = signals;
   const unnamed = [undefined, ...attempts];
   const submission = {
     ...{ ...at, queue: signals.queue, price: signals.price },
@@ -38,10 +41,11 @@ function signalsOf(at: At, signals: Signals): Move[] {
     { transition: 'job.fail', input: { ...of(attempt), verdict: 'definitive', retryable: true, retryAfterMs: 60_000 } },
     { transition: 'job.fail', input: { ...of(attempt), verdict: 'definitive', retryable: false } },
   ]);
-  const successes = unnamed.flatMap((attempt): Action[] => [
-    { transition: 'job.succeed', input: of(attempt) },
-    ...finalPrices.map((finalPrice): Action => ({ transition: 'job.succeed', input: { ...of(attempt), finalPrice } })),
-  ]);
+  const successes = unnamed.map((attempt): Action => ({ transition: 'job.succeed', input: of(attempt) }));
+  // Which attempt succeeded does not matter to the money: the first and the present one are enough for each price.
+  const priced = [undefined, 1].flatMap((attempt) =>
+    finalPrices.map((finalPrice): Action => ({ transition: 'job.succeed', input: { ...of(attempt), finalPrice } })),
+  );
   const fenced = attempts.flatMap((attempt): Action[] => [
     { transition: 'job.lapse', input: { ...at, attempt } },
     { transition: 'job.extend', input: { ...at, attempt } },
@@ -61,7 +65,8 @@ function signalsOf(at: At, signals: Signals): Move[] {
     { transition: 'job.prune', input: at },
     { transition: 'time.pass', input: at },
   ];
-  return [...others, ...failures, ...successes, ...fenced];
+  const moves = [...others, ...failures, ...successes, ...priced, ...fenced];
+  return moves.filter(({ transition }) => !without.some((left) => left === transition));
 }
 
 const credits = (id: string, key: string, amount: number): Action[] => [

@@ -105,7 +105,7 @@ function check(world: World, move: Move, step: Step, by: Model): string[] {
   if (move.transition === 'time.pass') return [];
   const problems = promises({ before: world, action: move, after: step.world, answer: step.answer });
   if (step.world !== world) problems.push(...invariants(step.world), ...repeats(step, move, by));
-  if (mayTakeTwo(move)) problems.push(...survivesCrash(world, move, by));
+  if (mayTakeTwo(move)) problems.push(...survivesCrash(step, move, by));
   return problems;
 }
 
@@ -176,14 +176,13 @@ function keyOfState(scenario: Scenario, world: World): string {
     key += ';';
   }
   if (!scenario.tellsAttempts) return key;
-  return (
-    key +
-    world.attempts
-      .map((row) => `${row.job}${row.attempt}${row.endedAs}`)
-      .sort()
-      .join(',')
-  );
+  // An ended job writes no more rows of attempts.
+  const open = world.attempts.filter((row) => !isFinal(world.jobs[`${row.wallet}/${row.job}`]));
+  const rows = open.map((row) => `${row.job}${row.attempt}${row.endedAs}`);
+  return key + rows.sort().join(',');
 }
+
+const isFinal = (job: Job | undefined): boolean => job === undefined || job.succeeded || job.canceled;
 
 function keyOfJob(job: Job): string {
   if (job.succeeded) return `S${job.refunded}${job.finalPrice}`;
@@ -216,8 +215,8 @@ const mayTakeTwo = (move: Move): boolean =>
   (move.transition === 'job.succeed' && move.input.finalPrice !== undefined) ||
   (move.transition === 'job.cancel' && move.input.kept !== undefined);
 
-function wholeCall(world: World, move: Action, by: Model): Step {
-  const first = apply(world, move, by);
+/** The rest of a call whose first transition gave `first`. */
+function finish(first: Step, move: Move, by: Model): Step {
   if (nameOf(first.answer) !== 'duplicate') return first;
   const { wallet, job, finalPrice, kept } = move.input as At & { finalPrice?: number; kept?: number };
   const input = { wallet, job, finalPrice: finalPrice ?? kept ?? 0 };
@@ -227,16 +226,16 @@ function wholeCall(world: World, move: Action, by: Model): Step {
 }
 
 /** The process dies between the two transitions of one call, and the caller repeats it: the end is the same. */
-function survivesCrash(world: World, move: Action, by: Model): string[] {
-  const whole = wholeCall(world, move, by);
-  const repeated = wholeCall(apply(world, move, by).world, move, by);
+function survivesCrash(first: Step, move: Action, by: Model): string[] {
+  const whole = finish(first, move, by);
+  const repeated = finish(apply(first.world, move, by), move, by);
   const problems: string[] = [];
-  if (!isDeepStrictEqual(whole.world, repeated.world))
+  if (whole.world !== repeated.world && !isDeepStrictEqual(whole.world, repeated.world)) {
     problems.push('a crash inside the call and its repeat end elsewhere');
+  }
   const job = jobOf(whole.world, move.input as At);
-  const counted = ['succeeded', 'reclaimed', 'canceled', 'duplicate'].includes(nameOf(whole.answer));
-  const refused = 'refusal' in whole.answer || (move.transition === 'job.cancel' && job?.succeeded);
-  if (job && counted && !refused && !job.settled) problems.push('the final price that came along is lost');
+  const tooLate = move.transition === 'job.cancel' && job?.succeeded;
+  if (job && 'outcome' in whole.answer && !tooLate && !job.settled) problems.push('the final price that came along is lost');
   return problems;
 }
 

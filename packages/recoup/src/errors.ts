@@ -164,8 +164,8 @@ export class InvalidInput extends Refusal {
 /** The caller's transaction lost a race (40001, 40P01, lock time-out): the whole transaction has to be run again. */
 export class TransactionConflict extends Refusal {
   override readonly name = 'TransactionConflict';
-  constructor(message: string, options?: ErrorOptions) {
-    super('transaction_conflict', message, {}, options);
+  constructor(message: string, details: Record<string, unknown> = {}, options?: ErrorOptions) {
+    super('transaction_conflict', message, details, options);
   }
 }
 

@@ -11,7 +11,7 @@ const ID_RULE = `1 to ${MAX_ID} printable characters, not "." or ".."`;
 // Control, format, surrogate and private characters, and separators other than the plain space.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 // Joiners inside emoji are format characters, yet printable where they stand.
-const EMOJI_PARTS = /[\u200c\u200d\ufe0f\u{e0020}-\u{e007f}]/gu;
+const EMOJI_PARTS = /\u200c|\u200d|\ufe0f|[\u{e0020}-\u{e007f}]/gu;
 
 /** What is wrong with a value, for messages: its kind and, if short, the value itself. */
 function shown(value: unknown): string {

@@ -231,6 +231,14 @@ describe('refused with a sentence', () => {
     expect(statSync(dataDir)).toMatchObject({ uid, mode });
   });
 
+  test('a folder that cannot be made', async () => {
+    const file = join(newFolder(0o755), 'file');
+    writeFileSync(file, '');
+    const refused = startEmbedded({ dataDir: join(file, 'recoup') });
+    await expect(refused).rejects.toMatchObject({ code: 'permission_denied' });
+    await expect(refused).rejects.toThrow(`The folder ${join(file, 'recoup')} is absent and cannot be made`);
+  });
+
   test('data of another version', async () => {
     const dataDir = newFolder();
     await (await start({ dataDir })).stop();

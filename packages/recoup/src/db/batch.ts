@@ -34,11 +34,23 @@ const OF_THE_WHOLE = new Set<ErrorCode>([
   'closed',
 ]);
 
+/**
+ * Batches of one transition on their way at once. A wallet always takes the same lane: its inputs keep their order, and
+ * our own batches never find each other's wallets held.
+ */
+const LANES = 2;
+
+function laneOf(wallet: string): number {
+  let hash = 0;
+  for (let i = 0; i < wallet.length; i++) hash = (hash * 31 + wallet.charCodeAt(i)) | 0;
+  return (hash >>> 0) % LANES;
+}
+
 /** The batching runner over Recoup's own pools. */
 export class BatchingRunner implements Runner {
   readonly db: Database;
   readonly #pools: Pools;
-  readonly #lanes = new Map<AnyStatement, Lane>();
+  readonly #lanes = new Map<AnyStatement, Lane[]>();
   readonly #observe: (transition: string, outcome: string) => void;
   #closed = false;
 
@@ -50,12 +62,13 @@ export class BatchingRunner implements Runner {
 
   call<A extends RawAnswer>(statement: AnyStatement<A>, input: object): Promise<A> {
     if (this.#closed) return Promise.reject(new Refusal('closed'));
-    let lane = this.#lanes.get(statement);
-    if (!lane) {
-      lane = new Lane(statement, this.#pools, this.#observe);
-      this.#lanes.set(statement, lane);
+    let lanes = this.#lanes.get(statement);
+    if (!lanes) {
+      lanes = Array.from({ length: LANES }, () => new Lane(statement, this.#pools, this.#observe));
+      this.#lanes.set(statement, lanes);
     }
-    return lane.add((input as { wallet_id?: string }).wallet_id ?? '', encode(statement, input)) as Promise<A>;
+    const wallet = (input as { wallet_id?: string }).wallet_id ?? '';
+    return lanes[laneOf(wallet)]!.add(wallet, encode(statement, input)) as Promise<A>;
   }
 
   async many<A extends RawAnswer>(statement: AnyStatement<A>, inputs: readonly object[]): Promise<(A | Refusal)[]> {
@@ -78,7 +91,7 @@ export class BatchingRunner implements Runner {
   /** Refuses new calls and waits for those on their way. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.idle()));
+    await Promise.all([...this.#lanes.values()].flat().map((lane) => lane.idle()));
   }
 }
 
@@ -215,7 +228,7 @@ class Lane {
             ),
           );
         const answers = await retryRace(work);
-        items.forEach((item, index) => this.#resolve(item, answers[index] as RawAnswer));
+        for (const [index, item] of items.entries()) this.#resolve(item, answers[index] as RawAnswer);
       } catch (error) {
         if (kindOf(error) === 'value' && items.length > 1) await this.#eachAlone(items);
         else for (const item of items) this.#reject(item, error);

@@ -41,6 +41,16 @@ const GONE_TEXT =
   /connection (terminated|ended|closed|is closed|timeout)|timeout (expired|exceeded)|client (was closed|has encountered)|not queryable|CONNECTION_(CLOSED|ENDED|DESTROYED)|server closed the connection|read ECONN|write EPIPE/i;
 const MISSING = new Set(['3F000', '42P01', '42883', '42703']);
 
+/** Prisma's codes look like SQLSTATEs and hide the one behind them; these say by themselves what it was. */
+const OF_PRISMA = /^P[1-9]\d{3}$/;
+const SAID_BY_PRISMA: Readonly<Record<string, string>> = {
+  P2034: '40001',
+  TransactionWriteConflict: '40001',
+  P1001: '08001',
+  P1017: '08006',
+  P2024: '53300',
+};
+
 /** The SQLSTATE (or the system's error code) of an error, looked for along its causes: wrappers hide it there. */
 export function codeOf(error: unknown): string | undefined {
   for (
@@ -49,9 +59,13 @@ export function codeOf(error: unknown): string | undefined {
     depth++
   ) {
     const meta = e.meta as Record<string, unknown> | undefined;
-    const state = meta?.code ?? e.code ?? e.originalCode;
-    if (typeof state === 'string' && (/^[0-9A-Z]{5}$/.test(state) || /^E[A-Z_]+$/.test(state))) return state;
-    e = (e.cause ?? e.original ?? (e as { errors?: unknown[] }).errors?.[0]) as Record<string, unknown> | undefined;
+    const state = meta?.code ?? e.originalCode ?? e.code ?? e.kind;
+    if (typeof state === 'string') {
+      if (SAID_BY_PRISMA[state]) return SAID_BY_PRISMA[state];
+      if (!OF_PRISMA.test(state) && (/^[0-9A-Z]{5}$/.test(state) || /^E[A-Z_]+$/.test(state))) return state;
+    }
+    const behind = meta?.driverAdapterError ?? e.cause ?? e.original ?? (e as { errors?: unknown[] }).errors?.[0];
+    e = behind as Record<string, unknown> | undefined;
   }
   return undefined;
 }
@@ -90,7 +104,8 @@ export function asRefusal(error: unknown, inTransaction: boolean): Refusal {
   if (inTransaction && (kind === 'race' || kind === 'locked')) {
     const what =
       kind === 'locked' ? 'a row stayed locked past lock_timeout' : 'it lost a race with another transaction';
-    return new TransactionConflict(`Run the whole transaction again: ${what}.`, { cause: error });
+    const details = { sqlstate: codeOf(error) };
+    return new TransactionConflict(`Run the whole transaction again: ${what}.`, details, { cause: error });
   }
   if (constraintOf(error) === 'balance') return new Refusal('balance_limit', undefined, {}, { cause: error });
   const code = CODES[kind];

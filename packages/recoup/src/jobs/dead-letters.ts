@@ -97,7 +97,7 @@ export class DeadLetters {
       options.signal?.throwIfAborted();
       const answers = await this.#runner.many(
         redriveJob,
-        page.map(({ job }) => ({ wallet_id: job.wallet, id: job.id })),
+        page.map(({ cursor: [, wallet_id, id] }) => ({ wallet_id, id })),
       );
       const moved = answers.filter((answer) => !(answer instanceof Refusal) && answer.outcome === 'redriven').length;
       redriven += moved;

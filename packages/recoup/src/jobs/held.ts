@@ -26,12 +26,20 @@ turn as materialized (
     partition by wallet_id, id order by ord rows between unbounded preceding and 1 preceding) as earlier
   from judged s)`;
 
+/**
+ * Whether the snapshot has the input's job, or its charge. By key, true or null. Not EXISTS: a generic plan may answer
+ * that from a hash of the whole table.
+ */
+export const jobThere = `(select true from recoup.jobs j where j.wallet_id = s.wallet_id and j.id = s.id)`;
+export const chargeThere = `(select true from recoup.entries e
+        where e.wallet_id = s.wallet_id and e.job_id = s.id and e.type = 'charge')`;
+
 /** What an input whose job is not held means: held by another transaction, pruned, or never there. */
 export const withoutJob = `
-      when has_job is null and exists (select from recoup.jobs j where j.wallet_id = s.wallet_id and j.id = s.id) then 'busy'
-      when has_job is null and exists (select from recoup.entries e where e.wallet_id = s.wallet_id and e.job_id = s.id and e.type = 'charge') then 'pruned'
+      when has_job is null and ${jobThere} then 'busy'
+      when has_job is null and ${chargeThere} then 'pruned'
       when has_job is null then 'no_job'`;
 
 /** The settings of a job's queue: its own row, or the row of all others. */
 export const queueOf = (queue: string, columns: string) => `
-    select ${columns} from recoup.queues where id in (${queue}, '*') order by id = '*' limit 1`;
+    select ${columns} from recoup.queues where id = coalesce((select id from recoup.queues where id = ${queue}), '*')`;

@@ -40,36 +40,55 @@ export interface Job {
   canceledAt: Date | null;
 }
 
-const INSTANTS = [
-  'submittedAt',
-  'startedAt',
-  'notBefore',
-  'leaseUntil',
-  'deadlineAt',
-  'deadAt',
-  'refundedAt',
-  'succeededAt',
-  'reclaimedAt',
-  'settledAt',
-  'canceledAt',
-] as const;
+/** Every field with its SQL on the row `j`: the one list for encoding and decoding. */
+const FIELDS = {
+  wallet: 'wallet_id',
+  id: 'id',
+  queue: 'queue',
+  state: 'state',
+  price: 'price',
+  finalPrice: 'final_price',
+  priority: 'priority',
+  refundOn: 'refund_on',
+  attempt: 'attempt',
+  failures: 'failures',
+  maxFailures: 'max_failures',
+  releases: 'releases',
+  verdict: 'verdict',
+  reason: 'reason',
+  worker: 'worker',
+  upstreamRef: 'upstream_ref',
+  labels: 'labels',
+  succeededAttempt: 'succeeded_attempt',
+  submittedAt: 'submitted_at',
+  startedAt: 'started_at',
+  notBefore: 'not_before',
+  leaseUntil: 'lease_until',
+  deadlineAt: 'deadline_at',
+  deadAt: 'dead_at',
+  refundedAt: 'refunded_at',
+  succeededAt: 'succeeded_at',
+  reclaimedAt: 'reclaimed_at',
+  settledAt: 'settled_at',
+  canceledAt: 'canceled_at',
+} as const satisfies Record<keyof Job, string>;
 
-/** The job as it comes from the database: instants still text. */
-export type JobRow = Omit<Job, (typeof INSTANTS)[number]> & Record<(typeof INSTANTS)[number], string | null>;
+const NAMES = Object.keys(FIELDS) as (keyof Job)[];
 
-/** SQL for a JobRow of the row `j`. */
-export const jobJson = (j: string) => `json_build_object('wallet', ${j}.wallet_id, 'id', ${j}.id, 'queue', ${j}.queue,
-  'state', ${j}.state, 'price', ${j}.price, 'finalPrice', ${j}.final_price, 'priority', ${j}.priority, 'refundOn', ${j}.refund_on,
-  'attempt', ${j}.attempt, 'failures', ${j}.failures, 'maxFailures', ${j}.max_failures, 'releases', ${j}.releases,
-  'verdict', ${j}.verdict, 'reason', ${j}.reason, 'worker', ${j}.worker, 'upstreamRef', ${j}.upstream_ref, 'labels', ${j}.labels,
-  'succeededAttempt', ${j}.succeeded_attempt, 'submittedAt', ${j}.submitted_at, 'startedAt', ${j}.started_at,
-  'notBefore', ${j}.not_before, 'leaseUntil', ${j}.lease_until, 'deadlineAt', ${j}.deadline_at, 'deadAt', ${j}.dead_at,
-  'refundedAt', ${j}.refunded_at, 'succeededAt', ${j}.succeeded_at, 'reclaimedAt', ${j}.reclaimed_at,
-  'settledAt', ${j}.settled_at, 'canceledAt', ${j}.canceled_at)`;
+/** A job as it comes from the database: its fields in the order of the list, instants as text. */
+export type JobRow = (string | number | null | Record<string, string>)[];
 
-/** A JobRow with its instants as Dates. */
+/** SQL for a JobRow of the row `j`. An array, not an object: half the bytes and half the work on both sides. */
+export const jobJson = (j: string) => `json_build_array(${NAMES.map((name) => `${j}.${FIELDS[name]}`).join(', ')})`;
+
+/** A JobRow as a Job. */
 export function decodeJob(row: JobRow): Job {
-  const job = { ...row } as Record<string, unknown>;
-  for (const name of INSTANTS) job[name] = row[name] === null ? null : new Date(row[name] as string);
+  const job: Record<string, unknown> = {};
+  NAMES.forEach((name, index) => {
+    const value = row[index] ?? null;
+    job[name] = name.endsWith('At') || name === 'notBefore' || name === 'leaseUntil' ? instant(value) : value;
+  });
   return job as unknown as Job;
 }
+
+const instant = (value: JobRow[number]) => (value === null ? null : new Date(value as string));

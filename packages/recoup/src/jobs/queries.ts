@@ -78,11 +78,15 @@ export const jobsByUpstreamRef = statement<typeof byRef, { job: JobRow; attempt:
   byRef,
   () => `
 found as (
-  select j.wallet_id, j.id, j.attempt from input i join recoup.jobs j on j.upstream_ref = i.upstream_ref
+  select j.* from input i
+  cross join lateral (select wallet_id, id, attempt from recoup.jobs where upstream_ref = i.upstream_ref limit 100) j
   union
-  select a.wallet_id, a.job_id, a.attempt from input i join recoup.attempts a on a.upstream_ref = i.upstream_ref)
+  select a.* from input i
+  cross join lateral (select wallet_id, job_id, attempt from recoup.attempts where upstream_ref = i.upstream_ref limit 100) a)
 select coalesce((select json_agg(json_build_object('job', ${jobJson('j')}, 'attempt', f.attempt) order by f.attempt desc)
-  from (select * from found limit 100) f join recoup.jobs j on j.wallet_id = f.wallet_id and j.id = f.id), '[]')::text as answer`,
+  from found f
+  -- LIMIT keeps this a look-up by key for each row, whatever the statistics say
+  cross join lateral (select * from recoup.jobs where wallet_id = f.wallet_id and id = f.id limit 1) j), '[]')::text as answer`,
 );
 
 const filter = {

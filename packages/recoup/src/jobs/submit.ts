@@ -3,7 +3,7 @@
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { bookEntries, holdWallets, withoutWallet } from '../wallets/booking.ts';
-import { queueOf } from './held.ts';
+import { chargeThere, jobThere, queueOf } from './held.ts';
 
 export interface SubmitRow extends RawAnswer {
   seq: number | null;
@@ -44,9 +44,9 @@ export const submitJob = statement<typeof columns, SubmitRow>(
 judged as materialized (
   select s.*, q.refund_on, coalesce(s.max_failures, q.max_failures) as failures_allowed,
     case
-      when exists (select from recoup.jobs j where j.wallet_id = s.wallet_id and j.id = s.id) then 'duplicate'
+      when ${jobThere} then 'duplicate'
       when not has_wallet then ${withoutWallet('no_wallet')}
-      when exists (select from recoup.entries e where e.wallet_id = s.wallet_id and e.job_id = s.id and e.type = 'charge') then 'pruned'
+      when ${chargeThere} then 'pruned'
       when row_number() over (partition by s.wallet_id, s.id order by s.ord) > 1 then 'again'
       when status <> 'active' then 'wallet_closed'
     end as refused

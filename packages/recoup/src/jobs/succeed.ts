@@ -24,8 +24,8 @@ const columns = {
 } as const;
 
 /** Whether money will move, as the snapshot sees it: only then is the wallet locked. A plain success touches no wallet. */
-const moneyAhead = (input: string) => `(${input}.new_final_price is not null or exists (
-  select from recoup.jobs j where j.wallet_id = ${input}.wallet_id and j.id = ${input}.id and j.refunded_at is not null))`;
+const moneyAhead = (input: string) => `(${input}.new_final_price is not null or (
+  select refunded_at from recoup.jobs j where j.wallet_id = ${input}.wallet_id and j.id = ${input}.id) is not null)`;
 
 /**
  * Guard: not succeeded, not canceled; any attempt, any other state. If the job was refunded after the snapshot, its

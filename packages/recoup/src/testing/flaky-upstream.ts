@@ -1,10 +1,226 @@
 // A provider that misbehaves on purpose, by seed: slow answers that finish later, errors, lost and doubled callbacks.
-export interface Plan {
-  kind: string;
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Plan, type PlanOptions, planner } from './flaky-plan.ts';
+
+export type { FlakyRates, Plan } from './flaky-plan.ts';
+
+export interface FlakyOptions extends PlanOptions {
+  /** By default a free one. */
+  port?: number;
+  /** Misfortune on demand: a plan for this attempt, or undefined for the seed's. */
+  plan?: (job: string, attempt: number) => Plan | undefined;
 }
-export interface FlakyUpstream {
-  url: string;
+
+/** What really happened to a job. */
+export interface FlakyRun {
+  requests: number;
+  /** How often its work was done: a customer pays for it if this is not 0, and once. */
+  done: number;
+  /** Requests whose work is still going on. */
+  working: number;
 }
-export function flakyUpstream(): never {
-  throw new Error('being written');
+
+/**
+ * `POST /v1/run` with `{ id, attempt?, ms?, callback? }`: `ms` is how long the work takes, `callback` a URL that gets
+ * `{ id, attempt, status, result | error }`, again until it answers 2xx. Without `attempt` the requests of an id are
+ * counted. `GET /v1/run/ID` tells the truth: `{ id, status }` with succeeded, working or failed; 404 if it never came.
+ */
+export interface FlakyUpstream extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`, without a slash at its end. */
+  readonly url: string;
+  /** The ground truth, by job id. */
+  readonly runs: ReadonlyMap<string, Readonly<FlakyRun>>;
+  /** Requests by kind of plan; callbacks that arrived (`callbacks`), found nobody (`callbacks_undelivered`), or were never sent (`callbacks_lost`). */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Answers, work and callbacks that are still to come. */
+  readonly pending: number;
+  /** The plan that this job and attempt meets; `ms` is how long the work takes. */
+  plan(job: string, attempt: number, ms?: number): Plan;
+  /** Resolves when nothing is pending, also by `close`. */
+  idle(): Promise<void>;
+  /** Ends connections, work and callbacks at once. */
+  close(): Promise<void>;
+}
+
+const WORK_MS = 10;
+const DELIVERIES = 6;
+const MAX_BODY = 1_048_576;
+const RESULT = { text: 'Here is your result.' };
+
+/** Starts one on the loopback. Close it, or declare it with `await using`. */
+export async function flakyUpstream(options: FlakyOptions = {}): Promise<FlakyUpstream> {
+  const upstream = new Upstream(options);
+  await upstream.listen(options.port ?? 0);
+  return upstream;
+}
+
+class Upstream implements FlakyUpstream {
+  readonly runs = new Map<string, FlakyRun>();
+  readonly counts: Record<string, number> = {};
+  pending = 0;
+  readonly #onDemand: (job: string, attempt: number) => Plan | undefined;
+  readonly #seeded: ReturnType<typeof planner>;
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #closing = new AbortController();
+  #url = '';
+  #waiting: (() => void)[] = [];
+
+  constructor(options: FlakyOptions) {
+    this.#onDemand = options.plan ?? (() => undefined);
+    this.#seeded = planner(options);
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  listen(port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', () => {
+        this.#url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+        resolve();
+      });
+    });
+  }
+
+  plan(job: string, attempt: number, ms = WORK_MS): Plan {
+    return this.#onDemand(job, attempt) ?? this.#seeded(job, attempt, ms);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url = '' } = request;
+    try {
+      if (method === 'POST' && url === '/v1/run') return this.#run(await readRun(request), request, response);
+      const asked = method === 'GET' ? /^\/v1\/run\/([^/?]+)$/.exec(url)?.[1] : undefined;
+      if (asked === undefined) return send(response, 404, { error: 'there is no such route' });
+      const id = decodeURIComponent(asked);
+      const run = this.runs.get(id);
+      if (!run) return send(response, 404, { error: 'this job was never sent' });
+      if (run.done > 0) send(response, 200, { id, status: 'succeeded', result: RESULT });
+      else send(response, 200, { id, status: run.working > 0 ? 'working' : 'failed' });
+    } catch (error) {
+      send(response, 400, { error: (error as Error).message });
+    }
+  }
+
+  #run(asked: RunRequest, request: IncomingMessage, response: ServerResponse): void {
+    const { id, callback } = asked;
+    const run = this.runs.get(id) ?? { requests: 0, done: 0, working: 0 };
+    this.runs.set(id, run);
+    run.requests += 1;
+    const attempt = asked.attempt ?? run.requests;
+    const plan = this.plan(id, attempt, asked.ms);
+    this.#count(plan.kind);
+    if (plan.doneMs !== null) {
+      run.working += 1;
+      this.#after(plan.doneMs, () => {
+        run.working -= 1;
+        run.done += 1;
+      });
+    }
+    // The client may be gone by then; that changes nothing about the work.
+    this.#after(plan.answerMs, () => {
+      if (plan.answer === 'drop') request.socket.destroy();
+      else if (plan.answer === 'result') send(response, 200, { id, attempt, status: 'succeeded', result: RESULT });
+      else {
+        const headers = plan.retryAfter === undefined ? {} : { 'retry-after': String(plan.retryAfter) };
+        send(response, plan.answer, { id, attempt, status: 'failed', error: plan.kind }, headers);
+      }
+    });
+    if (callback === undefined) return;
+    if (plan.doneMs !== null && plan.callbacks.every(({ status }) => status === 'failed'))
+      this.#count('callbacks_lost');
+    for (const { status, ms } of plan.callbacks) {
+      const outcome = status === 'succeeded' ? { result: RESULT } : { error: plan.kind };
+      const body = JSON.stringify({ id, attempt, status, ...outcome });
+      this.#after(ms, () => this.#deliver(callback, body, 1));
+    }
+  }
+
+  async #deliver(url: string, body: string, tries: number): Promise<void> {
+    const { signal } = this.#closing;
+    const headers = { 'content-type': 'application/json' };
+    const answered = await fetch(url, { method: 'POST', headers, body, signal }).catch(() => undefined);
+    await answered?.arrayBuffer().catch(() => {});
+    if (signal.aborted) return;
+    if (answered?.ok) this.#count('callbacks');
+    else if (tries === DELIVERIES) this.#count('callbacks_undelivered');
+    else this.#after(50 * 2 ** tries, () => this.#deliver(url, body, tries + 1));
+  }
+
+  #count(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  }
+
+  #after(ms: number, work: () => void | Promise<void>): void {
+    if (this.#closing.signal.aborted) return;
+    this.pending += 1;
+    const timer = setTimeout(async () => {
+      this.#timers.delete(timer);
+      await work();
+      this.pending -= 1;
+      if (this.pending === 0) this.#tellIdle();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  #tellIdle(): void {
+    for (const done of this.#waiting.splice(0)) done();
+  }
+
+  idle(): Promise<void> {
+    return this.pending === 0 ? Promise.resolve() : new Promise((done) => this.#waiting.push(done));
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#tellIdle();
+    if (!this.#server.listening) return;
+    const closed = new Promise((done) => this.#server.close(done));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+interface RunRequest {
+  id: string;
+  attempt: number | undefined;
+  ms: number | undefined;
+  callback: string | undefined;
+}
+
+async function readRun(request: IncomingMessage): Promise<RunRequest> {
+  let body = '';
+  for await (const chunk of request.setEncoding('utf8')) {
+    body += chunk as string;
+    if (body.length > MAX_BODY) throw new Error('the body must have at most 1 MiB');
+  }
+  const { id, attempt, ms, callback } = (JSON.parse(body) ?? {}) as Record<string, unknown>;
+  if (typeof id !== 'string' || id === '') throw new Error('id: must be a text');
+  if (attempt !== undefined && !(Number.isInteger(attempt) && (attempt as number) >= 1)) {
+    throw new Error('attempt: must be an integer from 1');
+  }
+  if (ms !== undefined && !(typeof ms === 'number' && ms >= 0 && ms <= 3_600_000)) {
+    throw new Error('ms: must be a number from 0 to 3,600,000');
+  }
+  if (
+    callback !== undefined &&
+    !(typeof callback === 'string' && /^https?:/.test(callback) && URL.canParse(callback))
+  ) {
+    throw new Error('callback: must be a URL');
+  }
+  return { id, attempt, ms, callback } as RunRequest;
+}
+
+function send(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  if (response.destroyed || response.writableEnded) return;
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }

@@ -22,7 +22,7 @@ held as materialized (
 
 /** What an input whose wallet is not held means: another transaction holds it, or there is none. */
 export const withoutWallet = (otherwise: string) =>
-  `case when exists (select from recoup.wallets where id = s.wallet_id) then 'busy' else '${otherwise}' end`;
+  `case when (select true from recoup.wallets where id = s.wallet_id) then 'busy' else '${otherwise}' end`;
 
 /**
  * CTEs `book`, `ent` and `mov` over `done` (one row per input, with `booked` true where its guard held and its flag was

@@ -10,6 +10,7 @@ export interface KeyedAnswer extends RawAnswer {
   balance: number;
   at: string;
   type: string;
+  job: string | null;
 }
 
 const columns = {
@@ -29,9 +30,9 @@ const columns = {
 const keyed = (type: 'grant' | 'adjust', outcome: string) => (lock: string) =>
   `${holdWallets(lock)},
 seen as materialized (
-  select s.*, e.seq as old_seq, e.amount as old_amount, e.balance as old_balance, e.created_at as old_at, e.type as old_type,
+  select s.*, e.seq as old_seq, e.amount as old_amount, e.balance as old_balance, e.created_at as old_at, e.type as old_type, e.job_id as old_job_id,
     case
-      when e.seq is not null then case when e.type = '${type}' and e.amount = s.amount then 'duplicate' else 'conflict' end
+      when e.seq is not null then case when e.type = '${type}' and e.amount = s.amount and e.job_id is not distinct from s.job_id then 'duplicate' else 'conflict' end
       when not has_wallet then ${withoutWallet('no_wallet')}
       when (select last_seq from recoup.wallets where id = s.wallet_id) is distinct from s.last_seq
         or row_number() over (partition by s.wallet_id, s.key order by s.ord) > 1 then 'again'
@@ -40,7 +41,7 @@ seen as materialized (
       else '${outcome}'
     end as outcome
   from held s
-  left join lateral (select seq, amount, balance, created_at, type from recoup.entries
+  left join lateral (select seq, amount, balance, created_at, type, job_id from recoup.entries
                      where wallet_id = s.wallet_id and key = s.key) e on true),
 done as materialized (
   select s.*, outcome = '${outcome}' as booked, '${type}' as type1, amount as amount1, reason as reason1,
@@ -52,7 +53,7 @@ noted as (
   select wallet_id, seq, note from book where booked and note is not null)
 select coalesce(json_agg(json_build_object('ord', ord, 'outcome', outcome,
   'seq', coalesce(old_seq, seq), 'amount', coalesce(old_amount, amount), 'balance', coalesce(old_balance, balance_after),
-  'at', coalesce(old_at, at), 'type', coalesce(old_type, type1))), '[]')::text as answer
+  'at', coalesce(old_at, at), 'type', coalesce(old_type, type1), 'job', old_job_id)), '[]')::text as answer
 from book`;
 
 export const grantEntry = statement<typeof columns, KeyedAnswer>('wallet.grant', columns, keyed('grant', 'granted'));

@@ -55,6 +55,6 @@ won as (
   on conflict (id) do update set overdraft_limit = excluded.overdraft_limit, status = excluded.status)
 select coalesce(json_agg(json_build_object('ord', ord, 'outcome',
   case when id is not null then case when twin = 1 then 'changed' else 'again' end
-       when exists (select from recoup.wallets w where w.id = s.wallet_id) then 'busy' else 'no_wallet' end)), '[]')::text as answer
+       when (select true from recoup.wallets w where w.id = s.wallet_id) then 'busy' else 'no_wallet' end)), '[]')::text as answer
 from held s`,
 );

@@ -110,7 +110,7 @@ function keyedInput(what: string, input: Grant | Adjust): Record<string, unknown
 }
 
 function keyedAnswer<O extends string>(answer: KeyedAnswer, input: Grant | Adjust): KeyedEntry<O> | Refusal {
-  const was = { type: answer.type, seq: answer.seq, amount: answer.amount };
+  const was = { type: answer.type, seq: answer.seq, amount: answer.amount, job: answer.job };
   const details = { wallet: input.wallet, key: input.key, ...(answer.outcome === 'conflict' ? { booked: was } : {}) };
   const refusal = refusalOf(answer, details);
   if (refusal) return refusal;

@@ -35,7 +35,11 @@ const pointer = 'location';
 
 export async function openPlace(dataDir: string): Promise<Place> {
   const named = resolve(dataDir);
-  await mkdir(named, { recursive: true, mode: 0o700 });
+  await mkdir(named, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    // ENOENT is what Node says of a read-only file system here.
+    if (!isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST')) throw error;
+    throw new EmbeddedError('permission_denied', `The folder ${named} is absent and cannot be made (${error.code}).`);
+  });
   await refuseForeign(named);
   const folder = await realpath(named);
   return isRoot ? openAsRoot(folder) : openAsSelf(folder);
