@@ -62,6 +62,10 @@ export class PrismaClient implements TransactionClient {
     }
   }
 
+  async $connect(): Promise<void> {
+    (await this.#pool.connect()).release();
+  }
+
   $disconnect(): Promise<void> {
     return this.#pool.end();
   }

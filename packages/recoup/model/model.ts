@@ -58,14 +58,15 @@ function submit(world: World, input: Submission): Step {
   if (!wallet) return refuse(world, 'no_wallet');
   const known = jobOf(world, input);
   if (!known && wasCharged(world, input)) return refuse(world, 'pruned');
-  const job = newJob(world, input);
   if (known) {
-    const differs = (['price', 'queue', 'payload'] as const).filter((field) => known[field] !== job[field]);
+    const wanted = { price: input.price, queue: input.queue, payload: input.payload ?? '' };
+    const differs = (['price', 'queue', 'payload'] as const).filter((field) => known[field] !== wanted[field]);
     return differs.length === 0 ? outcome(world, 'duplicate') : { world, answer: { refusal: 'conflict', differs } };
   }
   if (wallet.status === 'closed') return refuse(world, 'wallet_closed');
-  if (wallet.balance - job.price < -wallet.overdraftLimit) return refuse(world, 'insufficient_credits');
-  return wrote(world, write(world, job, [{ type: 'charge', amount: 0 - job.price }]), 'charged');
+  if (wallet.balance - input.price < -wallet.overdraftLimit) return refuse(world, 'insufficient_credits');
+  const charge: Line = { type: 'charge', amount: 0 - input.price };
+  return wrote(world, write(world, newJob(world, input), [charge]), 'charged');
 }
 
 /**
@@ -92,10 +93,8 @@ function lease(world: World, input: At & { readonly request?: string }): Step {
 
 function extend(world: World, input: OfAttempt): Step {
   return onJob(world, input, (job) => {
-    if (job.state !== 'running' || job.leaseUntil === null || job.attempt !== input.attempt)
-      return outcome(world, 'stale');
-    const { leaseMs } = queueOf(world, job.queue);
-    const leaseUntil = Math.max(job.leaseUntil, world.clock + leaseMs);
+    if (job.state !== 'running' || job.attempt !== input.attempt) return outcome(world, 'stale');
+    const leaseUntil = Math.max(job.leaseUntil ?? 0, world.clock + queueOf(world, job.queue).leaseMs);
     return wrote(world, write(world, { ...job, leaseUntil }), 'extended');
   });
 }
@@ -254,9 +253,8 @@ function redrive(world: World, input: At): Step {
 function discard(world: World, input: At): Step {
   return onJob(world, input, (job) => {
     if (job.state === 'discarded') return outcome(world, 'duplicate');
-    return job.state === 'dead'
-      ? wrote(world, write(world, { ...job, state: 'discarded' }), 'discarded')
-      : refuse(world, 'not_dead');
+    if (job.state !== 'dead') return refuse(world, 'not_dead');
+    return wrote(world, write(world, { ...job, state: 'discarded' }), 'discarded');
   });
 }
 

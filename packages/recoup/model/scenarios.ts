@@ -2,7 +2,7 @@
 import type { TransitionName } from '../src/outcomes.ts';
 import { type Action, apply } from './model.ts';
 import type { Move, Scenario } from './walk.ts';
-import { type At, DEFAULT_QUEUE, emptyWorld, type Queue, type Wallet } from './world.ts';
+import { type At, DEFAULT_QUEUE, emptyWorld, type Queue, type Wallet, type World } from './world.ts';
 
 const queue = (settings: Partial<Queue>): Queue => ({ ...DEFAULT_QUEUE, maxFailures: 2, ...settings });
 const wallet = (overdraftLimit = 0): Wallet => ({
@@ -18,6 +18,8 @@ interface Signals {
   /** The caller's own queue may set a deadline; others are delayed at first. */
   readonly deadlineMs?: number;
   readonly delayMs?: number;
+  /** Only a few of the signals that differ in nothing the money depends on: for the product of several jobs. */
+  readonly sparse?: boolean;
   /** Transitions that are left out, to keep the product of several jobs small. */
   readonly without?: readonly TransitionName[];
 }
@@ -26,7 +28,7 @@ const upTo = (last: number): number[] => Array.from({ length: last }, (_, index)
 
 /** Every signal of one job: each attempt's number, each verdict, each price, as if any of them could arrive at any time. */
 function signalsOf(at: At, signals: Signals): Move[] {
-  const { attempts, finalPrices, deadlineMs, delayMs, without = [] } = signals;
+  const { attempts, finalPrices, deadlineMs, delayMs, sparse = false, without = [] } = signals;
   const unnamed = [undefined, ...attempts];
   const submission = {
     ...{ ...at, queue: signals.queue, price: signals.price },
@@ -38,12 +40,14 @@ function signalsOf(at: At, signals: Signals): Move[] {
     { transition: 'job.fail', input: { ...of(attempt), verdict: 'presumed', retryable: true } },
     { transition: 'job.fail', input: { ...of(attempt), verdict: 'presumed', retryable: false } },
     { transition: 'job.fail', input: { ...of(attempt), verdict: 'definitive', retryable: true } },
-    { transition: 'job.fail', input: { ...of(attempt), verdict: 'definitive', retryable: true, retryAfterMs: 60_000 } },
     { transition: 'job.fail', input: { ...of(attempt), verdict: 'definitive', retryable: false } },
   ]);
-  const successes = unnamed.map((attempt): Action => ({ transition: 'job.succeed', input: of(attempt) }));
-  // Which attempt succeeded does not matter to the money: the first and the present one are enough for each price.
-  const priced = [undefined, 1].flatMap((attempt) =>
+  const told = attempts.map((attempt): Action => {
+    const input = { ...at, attempt, verdict: 'definitive', retryable: true, retryAfterMs: 60_000 } as const;
+    return { transition: 'job.fail', input };
+  });
+  const successes = (sparse ? [1] : unnamed).map((n): Action => ({ transition: 'job.succeed', input: of(n) }));
+  const priced = (sparse ? [undefined] : [undefined, 1]).flatMap((attempt) =>
     finalPrices.map((finalPrice): Action => ({ transition: 'job.succeed', input: { ...of(attempt), finalPrice } })),
   );
   const fenced = attempts.flatMap((attempt): Action[] => [
@@ -65,14 +69,17 @@ function signalsOf(at: At, signals: Signals): Move[] {
     { transition: 'job.prune', input: at },
     { transition: 'time.pass', input: at },
   ];
-  const moves = [...others, ...failures, ...successes, ...priced, ...fenced];
+  const moves = [...others, ...failures, ...(sparse ? [] : told), ...successes, ...priced, ...fenced];
   return moves.filter(({ transition }) => !without.some((left) => left === transition));
 }
 
-const credits = (id: string, key: string, amount: number): Action[] => [
-  { transition: 'wallet.grant', input: { wallet: id, key, amount } },
-  { transition: 'wallet.grant', input: { wallet: id, key, amount: amount + 1 } },
-];
+const credits = (id: string, key: string, amount: number): Action => ({
+  transition: 'wallet.grant',
+  input: { wallet: id, key, amount },
+});
+
+const after = (world: World, ...actions: readonly Action[]): World =>
+  actions.reduce((now, action) => apply(now, action).world, world);
 
 /**
  * Three jobs over two wallets. `a` and `b` share a wallet that can pay one of them, so that a refund pays for the other
@@ -85,19 +92,31 @@ export function threeJobs(maxAttempt: number): Scenario {
     { wallet: 'v', job: 'c' },
   ];
   const attempts = upTo(maxAttempt + 1);
+  const world = emptyWorld({
+    queues: { early: queue({}), late: queue({ refundOn: 'final' }) },
+    wallets: { u: wallet(), v: wallet() },
+  });
   return {
     name: `three jobs over two wallets, ${maxAttempt} attempts`,
-    start: emptyWorld({
-      queues: { early: queue({ maxReleases: 1 }), late: queue({ refundOn: 'final', maxReleases: 1 }) },
-      wallets: { u: wallet(), v: wallet() },
-    }),
+    start: after(world, credits('u', 'first', 50), credits('v', 'first', 20)),
     jobs: [a, b, c],
     moves: [
-      ...credits('u', 'first', 50),
-      ...credits('v', 'first', 20),
-      ...signalsOf(a, { price: 40, queue: 'early', attempts, finalPrices: [25] }),
-      ...signalsOf(b, { price: 30, queue: null, attempts: [1, 2], finalPrices: [45], deadlineMs: 60_000 }),
-      ...signalsOf(c, { price: 20, queue: 'late', attempts, finalPrices: [] }),
+      credits('u', 'second', 30),
+      ...signalsOf(a, {
+        ...{ price: 40, queue: 'early', attempts, finalPrices: [25] },
+        sparse: true,
+        without: ['job.handOver', 'job.release', 'job.discard', 'job.extend'],
+      }),
+      ...signalsOf(b, {
+        ...{ price: 30, queue: null, attempts: [1, 2], finalPrices: [45], deadlineMs: 60_000 },
+        sparse: true,
+        without: ['job.handOver', 'job.release', 'job.redrive', 'job.discard', 'job.extend', 'job.prune'],
+      }),
+      ...signalsOf(c, {
+        ...{ price: 20, queue: 'late', attempts, finalPrices: [] },
+        sparse: true,
+        without: ['job.handOver', 'job.release', 'job.prune', 'job.extend', 'job.discard'],
+      }),
     ],
     maxAttempt,
     tellsAttempts: false,
@@ -112,7 +131,8 @@ export function oneJob(refundOn: 'failure' | 'final', maxAttempt: number): Scena
     start: emptyWorld({ queues: { q: queue({ refundOn, maxReleases: 2 }) }, wallets: { u: wallet() } }),
     jobs: [a],
     moves: [
-      ...credits('u', 'first', 40),
+      credits('u', 'first', 40),
+      credits('u', 'first', 41),
       ...signalsOf(a, {
         price: 40,
         queue: 'q',
@@ -144,9 +164,9 @@ export function rims(): Scenario {
       { transition: 'wallet.change', input: { wallet: 'u', status: 'active' } },
       { transition: 'wallet.change', input: { wallet: 'u', overdraftLimit: 0 } },
       { transition: 'wallet.change', input: { wallet: 'nowhere', status: 'closed' } },
-      ...credits('u', 'first', 55),
-      ...credits('u', 'second', 35),
-      ...credits('nowhere', 'first', 1),
+      credits('u', 'first', 55),
+      credits('u', 'first', 56),
+      credits('nowhere', 'first', 1),
       { transition: 'wallet.adjust', input: { wallet: 'u', key: 'third', amount: -30, job: 'a' } },
       { transition: 'wallet.adjust', input: { wallet: 'u', key: 'third', amount: -31 } },
       { transition: 'wallet.adjust', input: { wallet: 'u', key: 'first', amount: 55 } },

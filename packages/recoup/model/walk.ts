@@ -147,13 +147,14 @@ function timed(job: Job, to: (instant: number) => number): Job {
 /** Of an instant only this matters: has it passed? So the clock stands still, and instants are now or later. */
 function dueOrNot(world: World): World {
   const { clock } = world;
-  const jobs: Record<string, Job> = {};
+  let after = world;
   for (const [key, job] of Object.entries(world.jobs)) {
     const until = job.notBefore ?? job.leaseUntil ?? job.deadlineAt ?? clock;
-    const plain = until === clock || until === clock + 1;
-    jobs[key] = plain ? job : timed(job, (instant) => (instant <= clock ? clock : clock + 1));
+    if (until === clock || until === clock + 1) continue;
+    const plain = timed(job, (instant) => (instant <= clock ? clock : clock + 1));
+    after = { ...after, jobs: { ...after.jobs, [key]: plain } };
   }
-  return { ...world, jobs };
+  return after;
 }
 
 /**
@@ -235,7 +236,8 @@ function survivesCrash(first: Step, move: Action, by: Model): string[] {
   }
   const job = jobOf(whole.world, move.input as At);
   const tooLate = move.transition === 'job.cancel' && job?.succeeded;
-  if (job && 'outcome' in whole.answer && !tooLate && !job.settled) problems.push('the final price that came along is lost');
+  if (job && 'outcome' in whole.answer && !tooLate && !job.settled)
+    problems.push('the final price that came along is lost');
   return problems;
 }
 

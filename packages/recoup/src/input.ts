@@ -101,8 +101,9 @@ export function instant(field: string, value: unknown): string | null {
 /** String labels, at most 32, keys and values at most 200 characters. */
 export function labels(field: string, value: unknown): Record<string, string> | null {
   if (value === undefined || value === null) return null;
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new InvalidInput(field, `must be an object of strings; got ${shown(value)}`);
+  const prototype: unknown = typeof value === 'object' ? Object.getPrototypeOf(value) : undefined;
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new InvalidInput(field, `must be a plain object of strings; got ${shown(value)}`);
   }
   const entries = Object.entries(value);
   if (entries.length > 32) throw new InvalidInput(field, `must have at most 32 labels; got ${entries.length}`);
@@ -150,16 +151,27 @@ function checkJson(path: string, value: unknown, depth: number): void {
     throw new InvalidInput(path, `must be JSON; got a ${typeof value}`);
   } else if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) checkJson(`${path}[${i}]`, value[i] ?? null, depth + 1);
-  } else if (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as { toJSON?: unknown }).toJSON !== 'function'
-  ) {
-    for (const [key, inner] of Object.entries(value)) {
-      checkJson(`${path} key`, key, depth);
-      if (inner !== undefined) checkJson(`${path}.${key}`, inner, depth + 1);
-    }
+  } else if (typeof value === 'object' && value !== null) checkObject(path, value, depth);
+}
+
+function checkObject(path: string, value: object, depth: number): void {
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') {
+    checkJson(path, toJSON.call(value, ''), depth + 1);
+    return;
   }
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (kind !== 'Object') throw new InvalidInput(path, `must be JSON; got a ${kind}, which JSON does not have`);
+  for (const [key, inner] of Object.entries(value)) {
+    checkJson(`${path} key`, key, depth);
+    if (inner !== undefined) checkJson(`${path}.${key}`, inner, depth + 1);
+  }
+}
+
+/** An array. */
+export function list<T>(what: string, value: readonly T[]): readonly T[] {
+  if (!Array.isArray(value)) throw new InvalidInput(what, `must be given an array; got ${shown(value)}`);
+  return value;
 }
 
 /** Refuses fields that are not known: a misspelt option must not be silently ignored. */

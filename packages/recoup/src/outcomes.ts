@@ -17,13 +17,13 @@ export const transitions = {
     guard: 'no wallet of that id',
     effect: 'a wallet with customer, unit and overdraft limit; balance 0',
     outcomes: ['opened', 'duplicate'],
-    refusals: ['conflict'],
+    refusals: ['conflict', 'wallet_busy'],
   },
   'wallet.change': {
     guard: 'the wallet exists',
     effect: 'another overdraft limit, or another status (active, closed)',
     outcomes: ['changed'],
-    refusals: ['no_wallet'],
+    refusals: ['no_wallet', 'wallet_busy'],
   },
   'wallet.grant': {
     guard: 'no entry with this key in the wallet',

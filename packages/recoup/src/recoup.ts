@@ -146,6 +146,9 @@ export class Recoup implements AsyncDisposable {
    * Waking cannot happen before the commit: call `wake(queue)` after it, or let the workers' poll find the job.
    */
   using(client: Queryable): InTransaction {
+    // A pool would take another connection for each statement: charged at once, whatever becomes of the transaction.
+    if ('totalCount' in client)
+      throw new InvalidInput('client', 'must be the client that began the transaction, not a pool');
     const db = overQueryable(client, this.#pools.schema);
     const runner = transactionRunner(db, this.#onTransition);
     return { wallets: new Wallets(runner), jobs: new Jobs(runner, () => {}), queues: new Queues(runner, runner) };
@@ -159,19 +162,24 @@ export class Recoup implements AsyncDisposable {
   async transaction<T>(fn: (recoup: InTransaction, client: pg.PoolClient) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const woken = new Set<string>();
+      let thrown: unknown;
       try {
-        const result = await this.#pools.transaction((client, db) => {
+        const result = await this.#pools.transaction(async (client, db) => {
           const runner = transactionRunner(db, this.#onTransition);
           const jobs = new Jobs(runner, (queue) => woken.add(queue));
-          return fn({ wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner) }, client);
+          try {
+            return await fn({ wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner) }, client);
+          } catch (error) {
+            thrown = error;
+            throw error;
+          }
         });
         for (const queue of woken) this.wake(queue);
         return result;
       } catch (error) {
         const refusal = asRefusal(error, true);
-        if (refusal.code === 'transaction_conflict' && attempt < 5) continue;
-        // What the caller's own code threw stays what it is.
-        throw refusal.code === 'database_error' ? error : refusal;
+        if (refusal.code !== 'transaction_conflict') throw error === thrown ? error : refusal;
+        if (attempt === 5) throw refusal;
       }
     }
   }

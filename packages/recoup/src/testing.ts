@@ -46,7 +46,9 @@ export async function testDatabase(serverUrl: string): Promise<TestDatabase> {
     await query(`create or replace function ${DEFAULT_SCHEMA}.clock() returns timestamptz language sql stable
       as 'select at from ${DEFAULT_SCHEMA}.test_clock'`);
   };
-  const now = async () => (await query(`select ${DEFAULT_SCHEMA}.clock() as at`))[0]!.at as Date;
+  // As text: a host may have changed how pg parses instants.
+  const epoch = `select (extract(epoch from ${DEFAULT_SCHEMA}.clock()) * 1000)::text as ms`;
+  const now = async () => new Date(Number((await query(epoch))[0]!.ms));
   const drop = async () => {
     await pool.end().catch(() => {});
     await withClient(serverUrl, (client) => client.query(`drop database if exists ${name} with (force)`));

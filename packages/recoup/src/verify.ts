@@ -115,8 +115,7 @@ from recoup.jobs j
 left join (select wallet_id, job_id, count(distinct attempt) as ended from recoup.attempts group by wallet_id, job_id) a
   on a.wallet_id = j.wallet_id and a.job_id = j.id
 where coalesce(a.ended, 0) < j.attempt - (j.state in ('running', 'waiting'))::int
-   or (coalesce(a.ended, 0) > j.attempt and j.succeeded_attempt is distinct from 0 and j.attempt > 0
-       and coalesce(j.succeeded_attempt, 0) <= j.attempt)
+   or coalesce(a.ended, 0) > j.attempt + (coalesce(j.succeeded_attempt, 1) not between 1 and j.attempt)::int
 order by 1, 3 limit $1`,
   },
   {

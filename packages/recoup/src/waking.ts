@@ -103,7 +103,7 @@ export class Waking {
         signal.addEventListener('abort', () => done(), { once: true });
       });
       client.on('notification', ({ payload }) => {
-        for (const queue of JSON.parse(payload ?? '[]') as string[]) this.#local(queue);
+        for (const queue of queuesOf(payload)) this.#local(queue);
       });
       try {
         await client.connect();
@@ -118,4 +118,15 @@ export class Waking {
       await sleep(1000, undefined, { signal }).catch(() => {});
     }
   }
+}
+
+/** The queues that a notification names. Anybody in the database may notify: what is not ours wakes everybody, no more. */
+function queuesOf(payload: string | undefined): string[] {
+  try {
+    const queues: unknown = JSON.parse(payload ?? '');
+    if (Array.isArray(queues) && queues.every((queue) => typeof queue === 'string')) return queues;
+  } catch {
+    // Falls through.
+  }
+  return [''];
 }

@@ -107,6 +107,11 @@ export function asRefusal(error: unknown, inTransaction: boolean): Refusal {
     const details = { sqlstate: codeOf(error) };
     return new TransactionConflict(`Run the whole transaction again: ${what}.`, details, { cause: error });
   }
+  const parameter = /unsupported startup parameter:? *(\S+)?/i.exec(error instanceof Error ? error.message : '');
+  if (parameter) {
+    const message = `A pooler refuses the startup parameter ${parameter[1] ?? 'options'}: open with \`pooler: true\`.`;
+    return new Refusal('database_refused', message, {}, { cause: error });
+  }
   if (constraintOf(error) === 'balance') return new Refusal('balance_limit', undefined, {}, { cause: error });
   const code = CODES[kind];
   const state = codeOf(error);

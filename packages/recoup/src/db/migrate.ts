@@ -41,15 +41,16 @@ export async function migrations(): Promise<Migration[]> {
   );
 }
 
+// Everything is read as text: how other types arrive depends on the driver and on what the host made of it.
 const rowsOf = (result: unknown): Record<string, unknown>[] =>
   (Array.isArray(result) ? result : (result as { rows: [] }).rows) as Record<string, unknown>[];
 
 /** How far the schema is; reads only. */
 export async function schemaState(client: Queryable, schema: string): Promise<SchemaState> {
   const known = (await migrations()).at(-1)?.number ?? 0;
-  const there = rowsOf(await client.query(`select to_regclass($1) is not null as there`, [`${schema}.migrations`]));
-  if (there[0]?.there !== true) return { applied: 0, known, compatibleFrom: 0 };
-  const sql = `select max(number) as applied, max(compatible_from) as compatible_from from recoup.migrations`;
+  const there = rowsOf(await client.query(`select to_regclass($1)::text as there`, [`${schema}.migrations`]));
+  if (!there[0]?.there) return { applied: 0, known, compatibleFrom: 0 };
+  const sql = `select max(number)::text as applied, max(compatible_from)::text as compatible_from from recoup.migrations`;
   const [row] = rowsOf(await client.query(inSchema(sql, schema), []));
   return { applied: Number(row?.applied ?? 0), known, compatibleFrom: Number(row?.compatible_from ?? 0) };
 }
@@ -88,17 +89,19 @@ export async function migrate(client: Queryable, schema: string, upTo = Number.P
 }
 
 async function applyMissing(client: Queryable, schema: string, known: Migration[]): Promise<string[]> {
-  const [server] = rowsOf(await client.query(`select current_setting('server_version_num')::int as version`, []));
+  const [server] = rowsOf(await client.query(`select current_setting('server_version_num') as version`, []));
   if (Number(server?.version) < 150000) throw new Refusal('server_too_old', undefined, { version: server?.version });
   await client.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`recoup.migrate.${schema}`]);
-  const there = rowsOf(await client.query(`select to_regnamespace($1) is not null as there`, [schema]));
-  if (there[0]?.there !== true) await client.query(`create schema ${schema}`, []);
+  const there = rowsOf(await client.query(`select to_regnamespace($1)::text as there`, [schema]));
+  if (!there[0]?.there) await client.query(`create schema ${schema}`, []);
   const table = `create table if not exists recoup.migrations (
     number int primary key, name text not null, checksum text not null, compatible_from int not null,
     applied_at timestamptz not null default now())`;
   const state = await schemaState(client, schema);
   if (state.applied === 0) await client.query(inSchema(table, schema), []);
-  const applied = rowsOf(await client.query(inSchema('select number, checksum from recoup.migrations', schema), []));
+  const applied = rowsOf(
+    await client.query(inSchema('select number::text, checksum from recoup.migrations', schema), []),
+  );
   const checksums = new Map(applied.map((row) => [Number(row.number), String(row.checksum)]));
   if (state.compatibleFrom > state.known) checkState(state, schema);
   const done: string[] = [];

@@ -1,5 +1,6 @@
 // Recoup's own connections: a hot pool for transitions, a small one for reports, and transactions on them.
 import pg from 'pg';
+import { TransactionAborted } from '../errors.ts';
 import { type AnyStatement, type Database, decodeAnswer, overQueryable } from './database.ts';
 import { type LockMode, render } from './statement.ts';
 
@@ -71,7 +72,9 @@ export class Pools {
       const wait = this.#options.pooler ? `; set local lock_timeout = ${this.#options.lockTimeoutMs}` : '';
       await client.query(`begin${wait}`);
       const result = await fn(client, overQueryable(client, this.schema));
-      await client.query('commit');
+      // The COMMIT of an aborted transaction answers ROLLBACK, without an error.
+      const { command } = await client.query('commit');
+      if (command === 'ROLLBACK') throw new TransactionAborted();
       return result;
     } catch (error) {
       await client.query('rollback').catch((e: Error) => {

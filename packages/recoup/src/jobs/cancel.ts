@@ -22,7 +22,7 @@ export const cancelJob = statement<typeof columns, CancelRow>(
 ${holdJobs(lock, 'held')},
 judged as materialized (
   select s.*, refunded_at is null as refunds,
-    coalesce(succeeded_at is null and canceled_at is null, false) and has_wallet as may
+    coalesce(has_job and succeeded_at is null and canceled_at is null, false) and has_wallet as may
   from work s),
 ${takeTurns},
 seen as materialized (
@@ -55,7 +55,7 @@ ${bookEntries},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, reason, worker, upstream_id, upstream_ref, started_at, ended_at)
   select wallet_id, id, attempt, 'canceled', 'canceled', new_reason, worker, upstream_id, upstream_ref, started_at, at
-  from book where booked)
+  from book where booked and state in ('running', 'waiting'))
 select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not booked then 'again' else outcome end,
   'state', case when booked then 'canceled' else state end, 'refunded', booked and refunds,
   'kept', case when booked then kept else final_price end, 'balance', balance_after)), '[]')::text as answer

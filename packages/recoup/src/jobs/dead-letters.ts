@@ -7,7 +7,7 @@ import { refusalOf } from '../wallets/wallets.ts';
 import { decodeJob, type Job } from './job.ts';
 import { listDeadLetters, previewRedrive, type RedrivePreview } from './queries.ts';
 import { discardJob, redriveJob } from './redrive.ts';
-import { type JobKey, keyOf } from './signals.ts';
+import { type JobKey, onlyKey } from './signals.ts';
 
 /** Which dead letters: all that are given must match. */
 export interface DeadLetterFilter {
@@ -74,7 +74,7 @@ export class DeadLetters {
 
   /** Runs a dead or discarded job again. `redriven`, `duplicate`, `canceled`, `succeeded`. Refuses `not_dead`. Never charges. */
   async redrive(key: JobKey): Promise<{ outcome: Outcome<'job.redrive'> }> {
-    const answer = await this.#runner.call(redriveJob, keyOf(key));
+    const answer = await this.#runner.call(redriveJob, onlyKey(key));
     if (answer.outcome === 'redriven') this.#wake('');
     return this.#answer(answer, key) as { outcome: Outcome<'job.redrive'> };
   }
@@ -84,6 +84,7 @@ export class DeadLetters {
    * is not the confirmed one. Returns how many were redriven and how many somebody else had moved meanwhile.
    */
   async redriveAll(filter: DeadLetterFilter, options: RedriveAll): Promise<{ redriven: number; skipped: number }> {
+    check.onlyFields('redriveAll', options, ['confirm', 'signal', 'onProgress']);
     const confirm = check.integer('confirm', options.confirm, 0, check.MAX_AMOUNT);
     const input = filterInput(filter);
     const [preview] = await this.#runner.read(previewRedrive, [input]);
@@ -110,7 +111,7 @@ export class DeadLetters {
 
   /** Puts a dead letter aside: it will not run, a late success still reclaims. Refuses `not_dead`. */
   async discard(key: JobKey): Promise<{ outcome: Outcome<'job.discard'> }> {
-    return this.#answer(await this.#runner.call(discardJob, keyOf(key)), key) as { outcome: Outcome<'job.discard'> };
+    return this.#answer(await this.#runner.call(discardJob, onlyKey(key)), key) as { outcome: Outcome<'job.discard'> };
   }
 
   #answer(answer: { ord: number; outcome: string }, key: JobKey): { outcome: string } {

@@ -16,7 +16,7 @@ export const extendJob = statement<typeof columns, ExtendRow>(
   columns,
   (lock) => `${holdJobs(lock, 'input')},
 judged as materialized (
-  select s.*, now + coalesce(s.lease_ms, q.lease_ms) * interval '1 millisecond' as until,
+  select s.*, greatest(lease_until, now + coalesce(s.lease_ms, q.lease_ms) * interval '1 millisecond') as until,
     coalesce(state = 'running' and attempt = n, false) as may
   from (select w.* from work w) s
   left join lateral (select r.lease_ms from (${queueOf('s.queue', 'lease_ms')}) r) q on true),

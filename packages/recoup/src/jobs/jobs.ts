@@ -75,7 +75,7 @@ export class Jobs {
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
   async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
-    const rows = inputs.map(signals.submitInput);
+    const rows = check.list('submitMany', inputs).map(signals.submitInput);
     const answers = await this.#runner.many(submitJob, rows);
     return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, inputs[i]!, rows[i]!))));
   }
@@ -173,7 +173,7 @@ export class Jobs {
   }
 
   async failMany(inputs: readonly signals.Fail[]): Promise<signals.Each<signals.Failed>> {
-    const answers = await this.#runner.many(failJob, inputs.map(signals.failInput));
+    const answers = await this.#runner.many(failJob, check.list('failMany', inputs).map(signals.failInput));
     return answers.map((a, i) => (a instanceof Refusal ? a : this.#failed(a, inputs[i]!)));
   }
 
@@ -205,7 +205,7 @@ export class Jobs {
   }
 
   async #succeedAll(inputs: readonly signals.Succeed[]): Promise<signals.Each<signals.Succeeded>> {
-    const rows = inputs.map(signals.succeedInput);
+    const rows = check.list('succeedMany', inputs).map(signals.succeedInput);
     const answers =
       rows.length === 1 ? [await this.#runner.call(succeedJob, rows[0]!)] : await this.#runner.many(succeedJob, rows);
     return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#succeeded(a, inputs[i]!))));
@@ -217,13 +217,10 @@ export class Jobs {
     const refusal = refusalOf(answer, key);
     if (refusal) return refusal;
     let finalPrice = answer.final_price;
-    if (answer.outcome === 'duplicate' && input.finalPrice !== undefined && finalPrice === null) {
-      // The first success did not know the final price, this one does: it settles, once, like any later settle.
-      const settled = await this.#runner.call(settleJob, {
-        ...signals.keyOf(input),
-        new_final_price: input.finalPrice,
-      });
-      finalPrice = settled.final_price;
+    if (answer.outcome === 'duplicate' && finalPrice === null && input.finalPrice !== undefined) {
+      const settled = await this.#settleLate(input, input.finalPrice);
+      if (settled instanceof Refusal) return settled;
+      finalPrice = settled;
     }
     return {
       outcome: answer.outcome as Outcome<'job.succeed'>,
@@ -232,6 +229,20 @@ export class Jobs {
       reclaimed: answer.reclaimed,
       finalPrice,
     };
+  }
+
+  /**
+   * The first signal that ended the job did not know what it was worth, this one does: it settles, once, like any later
+   * settle. Also what makes a call of two steps whole again whose second step was lost.
+   */
+  async #settleLate(key: signals.JobKey, finalPrice: number): Promise<number | null | Refusal> {
+    try {
+      const settled = await this.#runner.call(settleJob, { ...signals.keyOf(key), new_final_price: finalPrice });
+      return settled.outcome === 'pruned' ? new Refusal('pruned', undefined, { ...key }) : settled.final_price;
+    } catch (error) {
+      if (error instanceof Refusal && !this.#runner.db.inTransaction) return error;
+      throw error;
+    }
   }
 
   /** Books what an ended job turned out to be worth. `settled`, `duplicate`. Refuses `conflict` (another final price), `not_ended`. */
@@ -252,11 +263,16 @@ export class Jobs {
   async cancel(input: signals.Cancel): Promise<signals.Canceled> {
     const answer: CancelRow = await this.#runner.call(cancelJob, signals.cancelInput(input));
     this.#refuse(answer, input);
+    let kept = answer.kept;
+    if (answer.outcome === 'duplicate' && kept === null && input.keep !== undefined) {
+      const settled = await this.#settleLate({ wallet: input.wallet, job: input.job }, input.keep);
+      kept = one(settled);
+    }
     return {
       outcome: answer.outcome as Outcome<'job.cancel'>,
       state: answer.state as signals.Canceled['state'],
       refunded: answer.refunded,
-      kept: answer.kept,
+      kept,
     };
   }
 
@@ -278,14 +294,14 @@ export class Jobs {
 
   /** One job with its payload and result. Refuses `no_job`, also for a pruned one. */
   async get(key: signals.JobKey): Promise<{ job: Job; payload: unknown; result: unknown }> {
-    const [found] = await this.#runner.read(getJob, [signals.keyOf(key)]);
+    const [found] = await this.#runner.read(getJob, [signals.onlyKey(key)]);
     if (!found?.job) throw new Refusal('no_job', undefined, { wallet: key.wallet, job: key.job });
     return { job: decodeJob(found.job), payload: found.payload, result: found.result };
   }
 
   /** How the attempts of a job ended, in the order in which it became known. */
   async attempts(key: signals.JobKey): Promise<Attempt[]> {
-    return this.#runner.read(jobAttempts, [signals.keyOf(key)]);
+    return this.#runner.read(jobAttempts, [signals.onlyKey(key)]);
   }
 
   /** The jobs that carry an upstream's reference, each with the attempt it belongs to. */
@@ -296,6 +312,7 @@ export class Jobs {
 
   /** Deletes rows of jobs that succeeded or were canceled longer ago than this, at most `count`; returns how many. */
   async prune(options: { olderThanMs: number; count?: number }): Promise<number> {
+    check.onlyFields('prune', options, ['olderThanMs', 'count']);
     const older_than_ms = check.integer('olderThanMs', options.olderThanMs, 0, check.MAX_DURATION_MS);
     const count = check.optionalInteger('count', options.count, 1, 10_000) ?? 1000;
     const [answer] = await this.#runner.read(pruneJobs, [{ older_than_ms, count }]);

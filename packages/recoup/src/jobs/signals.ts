@@ -132,6 +132,11 @@ export const keyOf = (input: JobKey) => ({
   wallet_id: check.id('wallet', input.wallet),
   id: check.id('job', input.job),
 });
+/** The key alone, where nothing else belongs to the call. */
+export function onlyKey(input: JobKey) {
+  check.onlyFields('job', input, ['wallet', 'job']);
+  return keyOf(input);
+}
 export const attemptOf = (input: AttemptKey) => ({
   ...keyOf(input),
   n: check.integer('attempt', input.attempt, 1, MAX_ATTEMPT),

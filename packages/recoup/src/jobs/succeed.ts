@@ -23,7 +23,10 @@ const columns = {
   new_ref: 'text',
 } as const;
 
-/** Whether money will move, as the snapshot sees it: only then is the wallet locked. A plain success touches no wallet. */
+/**
+ * Whether money will move, as the snapshot sees it: only then does a shared batch lock the wallet; a plain success touches
+ * none. A statement that waits always takes it first: taken second, in the next round, it would stand behind the job.
+ */
 const moneyAhead = (input: string) => `(${input}.new_final_price is not null or (
   select refunded_at from recoup.jobs j where j.wallet_id = ${input}.wallet_id and j.id = ${input}.id) is not null)`;
 
@@ -34,11 +37,11 @@ const moneyAhead = (input: string) => `(${input}.new_final_price is not null or 
 export const succeedJob = statement<typeof columns, SucceedRow>(
   'job.succeed',
   columns,
-  (lock) => `${holdWallets(lock, moneyAhead('input'))},
+  (lock) => `${holdWallets(lock, lock === '' ? 'true' : moneyAhead('input'))},
 ${holdJobs(lock, 'held')},
 judged as materialized (
   select s.*, coalesce(n, attempt) as done_attempt, refunded_at is not null as reclaims,
-    coalesce(succeeded_at is null and canceled_at is null, false)
+    coalesce(has_job and succeeded_at is null and canceled_at is null, false)
       and (has_wallet or (refunded_at is null and new_final_price is null)) as may
   from work s),
 ${takeTurns},

@@ -55,8 +55,8 @@ won as (
   insert into recoup.queues as q (id, ${SETTINGS.join(', ')})
   select i.queue, ${SETTINGS.map((name) => `coalesce(i.${name}, o.${name})`).join(', ')}
   from input i
-  cross join lateral (select * from recoup.queues where id in (i.queue, '*') order by id = '*' limit 1) o
-  on conflict (id) do update set ${SETTINGS.map((name) => `${name} = excluded.${name}`).join(', ')}
+  cross join lateral (select * from recoup.queues where id = coalesce((select id from recoup.queues where id = i.queue), '*')) o
+  on conflict (id) do update set ${SETTINGS.map((name) => `${name} = coalesce((select ${name} from input), q.${name})`).join(', ')}
   returning q.*)
 select json_build_array(json_build_object('ord', 1, 'outcome', 'configured', 'settings', (select ${settingsJson('w')} from won w)))::text as answer`,
 );
@@ -68,7 +68,7 @@ const getQueue = statement<typeof oneQueue, { settings: Record<string, unknown> 
   () => `
 found as (
   select q.* from input i
-  cross join lateral (select * from recoup.queues where id in (i.queue, '*') order by id = '*' limit 1) q)
+  cross join lateral (select * from recoup.queues where id = coalesce((select id from recoup.queues where id = i.queue), '*')) q)
 select (select json_agg(json_build_object('settings', ${settingsJson('q')})) from found q)::text as answer`,
 );
 
@@ -99,6 +99,16 @@ select coalesce(json_agg(json_build_object('queue', queue, 'ready', ready, 'late
   'dead', dead, 'oldestReadyMs', floor(oldest)) order by queue), '[]')::text as answer
 from counts`,
 );
+
+function checkTogether(now: QueueSettings, given: Partial<QueueSettings>): void {
+  if (now.backoffBaseMs > now.backoffMaxMs) {
+    const rule = `must not exceed backoffMaxMs (${now.backoffMaxMs}); got ${now.backoffBaseMs}`;
+    throw new InvalidInput('backoffBaseMs', rule);
+  }
+  if (now.maxFailures === 1 && (given.backoffBaseMs !== undefined || given.backoffMaxMs !== undefined)) {
+    throw new InvalidInput('backoffBaseMs', 'has no effect with maxFailures 1: a job with one attempt never backs off');
+  }
+}
 
 /** Queues exist by being used; configuring one only gives it settings of its own. */
 export class Queues {
@@ -134,21 +144,15 @@ export class Queues {
       lease_ms: check.optionalInteger('leaseMs', settings.leaseMs, 100, 86_400_000),
       paused: settings.paused === undefined ? null : check.flag('paused', settings.paused, false),
     };
-    const now = { ...(await this.get(queue)), ...settings };
-    if (now.backoffBaseMs > now.backoffMaxMs) {
-      throw new InvalidInput(
-        'backoffBaseMs',
-        `must not exceed backoffMaxMs (${now.backoffMaxMs}); got ${now.backoffBaseMs}`,
-      );
+    const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+    checkTogether({ ...(await this.get(queue)), ...given }, given);
+    try {
+      return (await this.#runner.call(configure, input)).settings as unknown as QueueSettings;
+    } catch (error) {
+      // Two callers at once, each fitting what it read: the constraint has the last word.
+      if ((error as { details?: { sqlstate?: string } }).details?.sqlstate !== '23514') throw error;
+      throw new InvalidInput('queue settings', 'do not fit together with what another caller has set meanwhile');
     }
-    if (now.maxFailures === 1 && (settings.backoffBaseMs !== undefined || settings.backoffMaxMs !== undefined)) {
-      throw new InvalidInput(
-        'backoffBaseMs',
-        'has no effect with maxFailures 1: a job with one attempt never backs off',
-      );
-    }
-    const answer = await this.#runner.call(configure, input);
-    return answer.settings as unknown as QueueSettings;
   }
 
   /** The settings in force for a queue: its own, or those of `*`. */

@@ -11,24 +11,33 @@ export interface OpenAnswer extends RawAnswer {
 
 const openColumns = { wallet_id: 'text', customer_id: 'text', unit: 'text', overdraft_limit: 'bigint' } as const;
 
-/** Guard: no wallet of that id. Whoever comes second runs again and reads what the first one opened. */
+/**
+ * Guard: no wallet of that id. Whoever comes second runs again and reads what the first one opened. An insert of a key
+ * that another transaction has inserted waits for it, and no SKIP LOCKED helps; so openings of one id take turns at an
+ * advisory lock of the transaction, which a shared batch only tries: one slow caller stalls only itself.
+ */
 export const openWallet = statement<typeof openColumns, OpenAnswer>(
   'wallet.open',
   openColumns,
-  () => `
+  (lock) => `
 seen as materialized (
   select i.*, w.id as old_id, w.customer_id as old_customer_id, w.unit as old_unit, w.overdraft_limit as old_overdraft_limit,
-         row_number() over (partition by i.wallet_id order by i.ord) as twin
+         row_number() over (partition by i.wallet_id order by i.ord) as twin,
+         case when w.id is null then ${
+           lock === ''
+             ? `pg_advisory_xact_lock(hashtextextended('recoup.open:' || i.wallet_id, 0))::text is not null`
+             : `pg_try_advisory_xact_lock(hashtextextended('recoup.open:' || i.wallet_id, 0))`
+         } end as may
   from (select * from input order by wallet_id, ord) i
-  left join lateral (select * from recoup.wallets where id = i.wallet_id) w on true),
+  left join lateral (select * from recoup.wallets where id = i.wallet_id limit 1) w on true),
 won as (
   insert into recoup.wallets (id, customer_id, unit, overdraft_limit, opened_at)
-  select wallet_id, customer_id, unit, overdraft_limit, recoup.clock() from seen where old_id is null and twin = 1
+  select wallet_id, customer_id, unit, overdraft_limit, recoup.clock() from seen where old_id is null and twin = 1 and may
   on conflict (id) do nothing
   returning id),
 done as materialized (select s.*, w.id as new_id from seen s full join won w on w.id = s.wallet_id)
 select coalesce(json_agg(json_build_object('ord', ord, 'outcome',
-  case when old_id is null then case when new_id is not null and twin = 1 then 'opened' else 'again' end
+  case when old_id is null then case when not may then 'busy' when new_id is not null and twin = 1 then 'opened' else 'again' end
        when (old_customer_id, old_unit, old_overdraft_limit) = (customer_id, unit, overdraft_limit) then 'duplicate'
        else 'conflict' end,
   'customer_id', coalesce(old_customer_id, customer_id), 'unit', coalesce(old_unit, unit),

@@ -174,7 +174,7 @@ export class Wallets {
   async grantMany(inputs: readonly Grant[]): Promise<(KeyedEntry<Outcome<'wallet.grant'>> | Refusal)[]> {
     const answers = await this.#runner.many(
       grantEntry,
-      inputs.map((input) => keyedInput('grant', input)),
+      check.list('grantMany', inputs).map((input) => keyedInput('grant', input)),
     );
     return answers.map((a, i) => (a instanceof Refusal ? a : keyedAnswer(a, inputs[i]!)));
   }

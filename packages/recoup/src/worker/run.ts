@@ -44,20 +44,23 @@ export class Run {
       if (signal.aborted) later();
       else signal.addEventListener('abort', later, { once: true });
     });
-    const first = await Promise.race([ending, aborted]);
-    clearTimeout(timer);
-    if (first !== undefined) await this.#report(first);
-    else {
-      await this.#report({ threw: signal.reason });
-      // Whatever the handler still returns counts: a success after a time-out is the late success.
-      void ending
-        .then(async (late) => {
-          if ('returned' in late && !this.#handedOver) await this.#report(late);
-        })
-        .catch((error: unknown) => this.#context.onError(error as Error));
+    try {
+      const first = await Promise.race([ending, aborted]);
+      clearTimeout(timer);
+      if (first !== undefined) await this.#report(first);
+      else {
+        await this.#report({ threw: signal.reason });
+        // Whatever the handler still returns counts: a success after a time-out is the late success.
+        void ending
+          .then((late) => ('returned' in late ? this.#report(late) : undefined))
+          .catch((error: unknown) => this.#context.onError(error as Error));
+      }
+    } finally {
+      // Also when the report was refused for good: the lease must not be kept for a run that is over.
+      clearTimeout(timer);
+      this.#over = true;
+      await keeping.stop();
     }
-    this.#over = true;
-    await keeping.stop();
   }
 
   async #handle(handler: Handler): Promise<Ending> {
@@ -209,20 +212,26 @@ export class Run {
         await jobs.release({ ...this.#key, reason, ...(delayMs === undefined ? {} : { delayMs }) });
         return;
       } catch (error) {
-        if (!(error instanceof Refusal && error.code === 'release_limit')) throw error;
-        // Given back as often as the queue allows: from here on it counts as a failure.
+        // Given back as often as the queue allows, or with a delay that is none: then it counts as a failure.
+        if (error instanceof InvalidInput) this.#context.onError(error);
+        else if (!(error instanceof Refusal && error.code === 'release_limit')) throw error;
       }
     }
     const failure = threw instanceof Failure ? threw : new Failure(reason);
     const { verdict, retryable, retryAfterMs, upstreamRef } = failure;
-    await jobs.fail({
-      ...this.#key,
-      verdict,
-      retryable,
-      reason: failure.message,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.max(0, Math.round(retryAfterMs)) }),
-      ...(upstreamRef === undefined ? {} : { upstreamRef }),
-    });
+    const report = { ...this.#key, verdict, retryable, reason: failure.message };
+    try {
+      await jobs.fail({
+        ...report,
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.round(retryAfterMs) }),
+        ...(upstreamRef === undefined ? {} : { upstreamRef }),
+      });
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      // The failure stands, whatever was wrong with what the handler told of it.
+      this.#context.onError(error);
+      await jobs.fail({ ...this.#key, reason: failure.message });
+    }
   }
 
   /** Reports again for as long as the database does not answer; if this process dies first, the lease recovers the job. */

@@ -1,5 +1,5 @@
 // Looks at what happened: entries in words, answers by their code, a digest of everything that is stored.
-import { Refusal } from '../../src/index.ts';
+import { type Entry, Refusal } from '../../src/index.ts';
 import type { TestDatabase } from '../../src/testing.ts';
 import type { Stage } from './stage.ts';
 
@@ -7,6 +7,13 @@ import type { Stage } from './stage.ts';
 export async function ledger({ db }: Stage, wallet: string): Promise<string[]> {
   const sql = `select type, amount from recoup.entries where wallet_id = $1 and key is distinct from 'start' order by seq`;
   return (await db.query(sql, [wallet])).map(({ type, amount }) => `${type} ${amount}`);
+}
+
+/** Every entry of a wallet, in order. */
+export async function entriesOf({ recoup }: Stage, wallet: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for await (const entry of recoup.wallets.replay(wallet)) entries.push(entry);
+  return entries;
 }
 
 export async function balance({ recoup }: Stage, wallet: string): Promise<number> {

@@ -1,6 +1,5 @@
 // Waits for conditions instead of times: a rival that stands in line for a lock, anything that becomes true.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import type { TestDatabase } from '../../src/testing.ts';
 
 /** Polls until the condition holds; the test's own time limit ends what never does. */
@@ -28,18 +27,16 @@ export function watch<T>(call: Promise<T>): { readonly settled: boolean; readonl
   return state;
 }
 
-/** Until a call is answered, or its session waits for a lock. Says which. */
-export async function settledOrWaiting(db: TestDatabase, call: Promise<unknown>): Promise<'settled' | 'waiting'> {
+/** Until a call is answered, or a session of that application name waits for a lock. Says which. */
+export async function settledOrWaiting(
+  db: TestDatabase,
+  call: Promise<unknown>,
+  name: string,
+): Promise<'settled' | 'waiting'> {
   const watched = watch(call);
-  const sql = `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const sql = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and application_name = $1`;
   return until(async () => {
     if (watched.settled) return 'settled';
-    return Number((await db.query(sql))[0]?.waiting) > 0 ? 'waiting' : undefined;
+    return (await db.query(sql, [name])).length > 0 ? 'waiting' : undefined;
   });
-}
-
-/** Runs something in a transaction of a raw client and leaves it open; the caller commits or rolls back. */
-export async function begun<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
-  await client.query('begin');
-  return work();
 }

@@ -1,6 +1,7 @@
 // Receives the upstream's callbacks: POST /WALLET/JOB/ATTEMPT becomes a signal about that attempt.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Refusal } from 'recoup';
 import type { Signal } from './design.ts';
 
 export interface Callbacks extends AsyncDisposable {
@@ -8,16 +9,20 @@ export interface Callbacks extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts on a free port of the loopback. What `signal` cannot take now is answered 503: the upstream sends it again. */
-export async function receiveCallbacks(signal: (signal: Signal) => Promise<void>): Promise<Callbacks> {
+/**
+ * Starts on a free port of the loopback. A signal that cannot be taken now is answered 503: the upstream sends it again.
+ * `onError` hears of one that cannot be taken at all.
+ */
+export async function receiveCallbacks(
+  take: (signal: Signal) => Promise<void>,
+  onError: (error: Error) => void,
+): Promise<Callbacks> {
   const server = createServer(async (request, response) => {
     try {
-      const [, wallet, job, attempt] = (request.url ?? '').split('/').map(decodeURIComponent);
-      const { status, error } = await bodyOf(request);
-      const reason = error === undefined ? {} : { reason: `callback: ${error}` };
-      await signal({ wallet: wallet!, job: job!, attempt: Number(attempt), status, ...reason });
+      await take(await signalOf(request));
       response.writeHead(200).end('{}');
-    } catch {
+    } catch (error) {
+      if (!(error instanceof Refusal && error.retryable)) onError(error as Error);
       response.writeHead(503).end('{}');
     }
   });
@@ -35,8 +40,11 @@ export async function receiveCallbacks(signal: (signal: Signal) => Promise<void>
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<{ status: Signal['status']; error?: string }> {
+async function signalOf(request: IncomingMessage): Promise<Signal> {
+  const [, wallet = '', job = '', attempt] = (request.url ?? '').split('/').map(decodeURIComponent);
   let body = '';
   for await (const chunk of request.setEncoding('utf8')) body += chunk as string;
-  return JSON.parse(body);
+  const { status, error } = JSON.parse(body) as { status: Signal['status']; error?: string };
+  const reason = error === undefined ? {} : { reason: `callback: ${error}` };
+  return { wallet, job, attempt: Number(attempt), status, ...reason };
 }

@@ -52,7 +52,10 @@ export class Naive implements Design {
   async submit({ id, wallet, price, ms }: DemoJob): Promise<void> {
     await this.#move(wallet, id, -price);
     const values = [id, wallet, price, ms];
-    await this.query(`insert into naive.jobs (id, wallet_id, price, ms, state) values ($1, $2, $3, $4, 'queued')`, values);
+    await this.query(
+      `insert into naive.jobs (id, wallet_id, price, ms, state) values ($1, $2, $3, $4, 'queued')`,
+      values,
+    );
   }
 
   /** Reads the balance, then writes it. */

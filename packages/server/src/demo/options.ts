@@ -20,9 +20,7 @@ export class UsageError extends Error {
 }
 
 const SPEED = 150;
-export const bundledTrace = fileURLToPath(
-  new URL('../../data/azure-llm-inference-2023-code.csv', import.meta.url),
-);
+export const bundledTrace = fileURLToPath(new URL('../../data/azure-llm-inference-2023-code.csv', import.meta.url));
 
 export const help = `Recoup's demo: real requests, a provider that misbehaves, and what the credits come to in the end.
 

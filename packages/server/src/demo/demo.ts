@@ -1,0 +1,89 @@
+// The demo from start to end: a database of its own, the story, the replay with both designs, verify.
+import { startEmbedded } from '../embedded/embedded.ts';
+import { Children } from './children.ts';
+import { rules } from './design.ts';
+import { judge } from './judge.ts';
+import { openNaive } from './naive.ts';
+import { bundledTrace, type Options } from './options.ts';
+import { type ReplayContext, replay } from './replay.ts';
+import { type Result, showComparison, showReplayed, showVerified } from './report.ts';
+import { count, type Screen } from './screen.ts';
+import { tellStory } from './story.ts';
+import { Tally } from './tally.ts';
+import { type DemoJob, grantsOf } from './trace.ts';
+import { openRecoup } from './with-recoup.ts';
+
+/**
+ * Runs it all. However it ends, also when `signal` fires, its processes and its database are gone when this settles.
+ * What an interrupted part of it still says is not heard.
+ */
+export async function runDemo(
+  jobs: readonly DemoJob[],
+  options: Options,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<Result> {
+  const { bold, dim } = screen.colors;
+  screen.line(`${bold('Recoup')}  ${dim(`the demo, with seed ${options.seed}`)}`);
+  const server = await startEmbedded({ throwaway: true, onProgress: (line) => screen.passing(line) });
+  const children = new Children();
+  try {
+    signal.throwIfAborted();
+    screen.line(
+      dim(`        PostgreSQL ${server.version} on port ${server.port}, in a folder that is removed at the end`),
+    );
+    const context = { database: server.url, children, options, screen, tally: new Tally(), signal };
+    const interrupted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return await Promise.race([interrupted, children.crash, play(jobs, context)]);
+  } finally {
+    await children.killAll();
+    await server.stop();
+  }
+}
+
+async function play(jobs: readonly DemoJob[], context: ReplayContext): Promise<Result> {
+  const { screen, options, database, signal, tally } = context;
+  screen.heading(1, 'The story of 40 credits: refunded, and then the work comes back finished');
+  await tellStory(database, screen, signal);
+
+  const grants = grantsOf(jobs);
+  const trace = options.trace === bundledTrace ? 'requests of an LLM service' : 'requests';
+  screen.heading(2, `${count(jobs.length)} ${trace}, ${options.speed} times as fast as they really came`);
+  screen.line(
+    `   ${screen.colors.dim(`${count(grants.size)} wallets, ${rules.workers} worker processes; the upstream is slow, fails, hangs up, and loses,`)}`,
+  );
+  screen.line(`   ${screen.colors.dim('doubles and mixes up its callbacks: for both designs the same')}`);
+  screen.line();
+  await using design = await openRecoup(database, grants, tally);
+  const recoup = await replay(design, jobs, context);
+  showReplayed(screen, 'Recoup', recoup);
+  const naive = await replayNaive(jobs, grants, context);
+  showReplayed(screen, 'naive', naive);
+
+  screen.heading(3, 'Both against what the upstream really did');
+  const judged = {
+    recoup: judge(jobs, grants, recoup.books, recoup.truth),
+    naive: judge(jobs, grants, naive.books, naive.truth),
+  };
+  const verified = await design.recoup.verify();
+  const result = {
+    jobs: jobs.length,
+    wallets: grants.size,
+    recoup,
+    naive,
+    judged,
+    verified,
+    duplicatesIgnored: tally.ignored,
+  };
+  showComparison(screen, result);
+  screen.line();
+  showVerified(screen, verified);
+  return result;
+}
+
+async function replayNaive(jobs: readonly DemoJob[], grants: Map<string, number>, context: ReplayContext) {
+  await using design = await openNaive(context.database, grants);
+  return await replay(design, jobs, context);
+}

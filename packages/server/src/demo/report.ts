@@ -1,0 +1,101 @@
+// What came of it: both designs beside each other, one line for people, one object for programs.
+import type { Verified } from 'recoup';
+import { isRight, type Judgement } from './judge.ts';
+import type { Replayed } from './replay.ts';
+import { count, type Screen } from './screen.ts';
+
+export interface Result {
+  jobs: number;
+  wallets: number;
+  recoup: Replayed;
+  naive: Replayed;
+  judged: { recoup: Judgement; naive: Judgement };
+  verified: Verified;
+  /** Signals that changed nothing, as they should not. */
+  duplicatesIgnored: number;
+}
+
+/** What is not as it must be; empty where all is. */
+export function failuresOf({ jobs, recoup, judged, verified }: Result): string[] {
+  const { ended, succeeded, dead } = recoup.progress;
+  const found: string[] = [];
+  if (ended !== jobs || succeeded + dead !== jobs) found.push(`${ended} of ${jobs} jobs ended`);
+  if (!isRight(judged.recoup)) found.push(`Recoup's books are wrong: ${JSON.stringify(judged.recoup)}`);
+  if (verified.sumOfEntries !== verified.sumOfBalances) found.push('the entries do not sum to the balances');
+  for (const { check, wallet, seq, detail } of verified.problems) {
+    found.push(`verify: ${check}: wallet ${wallet ?? '–'}, entry ${seq ?? '–'}: ${detail}`);
+  }
+  return found;
+}
+
+/** The object of `--json`. */
+export function jsonOf({ jobs, recoup, judged, verified, duplicatesIgnored }: Result): Record<string, unknown> {
+  const { succeeded, refunded, reclaimed, dead } = recoup.progress;
+  return {
+    jobs,
+    succeeded,
+    refunded,
+    reclaimed,
+    dead,
+    duplicates_ignored: duplicatesIgnored,
+    sum_of_entries: verified.sumOfEntries,
+    sum_of_balances: verified.sumOfBalances,
+    credits_wrong: judged.recoup.creditsWrong,
+    naive_credits_wrong: judged.naive.creditsWrong,
+    verify: verified.ok ? 'ok' : `${verified.problems.length} problems`,
+  };
+}
+
+/** The last line of a run that went well. */
+export function okLine({ jobs, recoup, judged }: Result): string {
+  const { succeeded, refunded, reclaimed, dead } = recoup.progress;
+  const figures = [
+    `${jobs} jobs`,
+    `${succeeded} succeeded`,
+    `${refunded} refunded`,
+    `${reclaimed} reclaimed`,
+    `${dead} dead`,
+  ];
+  return `demo ok: ${figures.join(', ')}, credits wrong 0 (naive ${judged.naive.creditsWrong}), verify ok`;
+}
+
+/** One line for a replay that has ended. */
+export function showReplayed(screen: Screen, name: string, { progress, seconds, killed, reconciled }: Replayed): void {
+  const { succeeded, dead, refunded, reclaimed } = progress;
+  const { bold, dim } = screen.colors;
+  const ends = `${count(succeeded)} succeeded, ${count(dead)} dead`;
+  const money = `${count(refunded)} refunded, ${count(reclaimed)} of them charged again`;
+  screen.line(`   ${bold(name.padEnd(6))}   ${ends} · ${money} · ${seconds.toFixed(0)} s`);
+  const facts = [`${killed.worker} was killed (SIGKILL) with ${count(killed.held)} jobs in its hands`];
+  if (reconciled > 0) facts.push(`${count(reconciled)} dead letters had been done: found by asking the upstream`);
+  screen.line(`            ${dim(facts.join(' · '))}`);
+}
+
+/** The two designs beside each other. */
+export function showComparison(screen: Screen, { judged, wallets }: Result): void {
+  const { bold, dim, green, red } = screen.colors;
+  const rows: [string, keyof Judgement, string][] = [
+    ['credits wrong', 'creditsWrong', `over ${count(wallets)} wallets, either way`],
+    ['jobs lost', 'lost', 'never ended'],
+    ['jobs free', 'free', 'done, not paid'],
+    ['jobs paid twice', 'paidTwice', 'or more often'],
+    ['jobs paid, not done', 'paidForNothing', ''],
+  ];
+  const cell = (value: number) => (value === 0 ? green : red)(count(value).padStart(12));
+  screen.line(`   ${' '.repeat(20)}${bold('Recoup'.padStart(12))}${bold('naive'.padStart(12))}`);
+  for (const [label, key, meaning] of rows) {
+    screen.line(
+      `   ${label.padEnd(20)}${cell(judged.recoup[key])}${cell(judged.naive[key])}   ${dim(meaning)}`.trimEnd(),
+    );
+  }
+}
+
+export function showVerified(
+  screen: Screen,
+  { entries, jobs, wallets, sumOfEntries, sumOfBalances, ok, ms }: Verified,
+): void {
+  const { bold, dim, green, red } = screen.colors;
+  const what = `${count(wallets)} wallets, ${count(jobs)} jobs, ${count(entries)} entries replayed in ${(ms / 1000).toFixed(1)} s`;
+  screen.line(`   ${bold('verify')}   ${ok ? green('ok') : red('not ok')}   ${what}`);
+  screen.line(dim(`            sum of entries ${count(sumOfEntries)} = sum of balances ${count(sumOfBalances)}`));
+}

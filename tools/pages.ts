@@ -1,0 +1,124 @@
+// The pages of docs/ that are generated: transitions from outcomes.ts, errors from errors.ts, promises from verify.ts and the migrations.
+import { readFileSync } from 'node:fs';
+import { errors } from '../packages/recoup/src/errors.ts';
+import { transitions } from '../packages/recoup/src/outcomes.ts';
+import { checks } from '../packages/recoup/src/verify.ts';
+
+const NOTE = '<!-- Written by `npm run docs` from the code. Change the code, not this page. -->';
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const list = (codes: readonly string[]) => (codes.length === 0 ? '–' : codes.map((code) => `\`${code}\``).join(', '));
+
+/** Where a transition's statement lives: `job.handOver` in jobs/hand-over.ts. */
+const FILES: Record<string, string> = {
+  'wallet.change': 'wallets/open.ts',
+  'wallet.adjust': 'wallets/grant.ts',
+  'queue.configure': 'queues/configure.ts',
+  'job.discard': 'jobs/redrive.ts',
+};
+function fileOf(name: string): string {
+  const [aggregate, verb] = name.split('.') as [string, string];
+  return FILES[name] ?? `${aggregate}s/${verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`;
+}
+
+function transitionsPage(): string {
+  const parts = Object.entries(transitions).map(([name, t]) =>
+    [
+      `## ${name}`,
+      '',
+      `| | |`,
+      `|---|---|`,
+      `| guard | ${cell(t.guard)} |`,
+      `| effect | ${cell(t.effect)} |`,
+      `| outcomes | ${list(t.outcomes)} |`,
+      `| refusals | ${list(t.refusals)} |`,
+      `| statement | [\`${fileOf(name)}\`](../packages/recoup/src/${fileOf(name)}) |`,
+    ].join('\n'),
+  );
+  return [
+    NOTE,
+    '# Transitions',
+    '',
+    'Every change is a transition: one conditional write that only one writer can win. Its guard is in the statement, next to',
+    'the flag, the entry, the balance and the queue that change with it. *Outcomes* are returned, and losing a race is one of',
+    'them; *refusals* are thrown, because they mean "do not go on". Where several outcomes apply, the first of this order is the',
+    'answer: `no_job`, `pruned`, `canceled`, `succeeded`, `stale`, `duplicate`.',
+    '',
+    'What a job takes from its wallet in the end is nothing (refunded and not succeeded), its price, or its final price where one',
+    'was reported. Nothing else, in any order of signals.',
+    '',
+    ...parts.flatMap((part) => [part, '']),
+  ].join('\n');
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(errors).map(
+    ([code, e]) => `| \`${code}\` | ${e.status} | ${e.exit} | ${e.retry ? 'yes' : 'no'} | ${cell(e.sentence)} |`,
+  );
+  return [
+    NOTE,
+    '# Errors',
+    '',
+    'Every error is a `Refusal` with one of these codes and, in `details`, the facts: the field and its rule, what differs, balance',
+    'and price. Nothing was changed. *Retry*: the same call may succeed later without anything changed in it. Codes are stable,',
+    'sentences are not.',
+    '',
+    '| code | HTTP status | exit code | retry | meaning |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** The text from an opening parenthesis to the one that closes it. */
+function balanced(text: string, start: number): string {
+  let depth = 0;
+  for (let i = start; i < text.length; i++) {
+    if (text[i] === '(') depth += 1;
+    if (text[i] === ')' && --depth === 0) return text.slice(start, i + 1);
+  }
+  throw new Error('the parentheses of a constraint do not match');
+}
+
+function promisesPage(): string {
+  const sql = readFileSync(new URL('../packages/recoup/migrations/0001_money_and_work.sql', import.meta.url), 'utf8');
+  const constraints = [...sql.matchAll(/constraint (\w+) (check|primary key) \(/g)].map((match) => {
+    const table = [...sql.slice(0, match.index).matchAll(/create table recoup\.(\w+)/g)].at(-1)![1];
+    const rule = balanced(sql, match.index + match[0].length - 1).replaceAll(/\s+/g, ' ');
+    return `| \`${table}\` | \`${match[1]}\` | \`${match[2]} ${cell(rule)}\` |`;
+  });
+  const uniques = [...sql.matchAll(/create unique index (\w+) on recoup\.(\w+) ([\s\S]*?);/g)].map(
+    ([, name, table, rule]) => `| \`${table}\` | \`${name}\` | \`unique ${cell(rule!.replaceAll(/\s+/g, ' '))}\` |`,
+  );
+  return [
+    NOTE,
+    '# Promises',
+    '',
+    'What one row or one index can express, the database refuses. `verify` finds the rest and names the wallet and the first wrong',
+    'entry; the same queries serve tests, health page and metric.',
+    '',
+    '## What verify checks',
+    '',
+    '| check | promise |',
+    '|---|---|',
+    ...checks.map((check) => `| \`${check.name}\` | ${cell(check.promise)} |`),
+    '| `schema.guards` | Every constraint, unique index and trigger below is there, valid and switched on, and the clock is the database’s. |',
+    '',
+    '## What the schema refuses',
+    '',
+    '| table | guard | rule |',
+    '|---|---|---|',
+    ...constraints,
+    ...uniques,
+    '| `entries` | `entries_append_only` | `before update or delete or truncate: refused, also for the owner and under the replica role` |',
+    '',
+  ].join('\n');
+}
+
+/** Path in the repository to text. */
+export async function generatedPages(): Promise<Record<string, string>> {
+  return {
+    'docs/transitions.md': transitionsPage(),
+    'docs/errors.md': errorsPage(),
+    'docs/promises.md': promisesPage(),
+  };
+}

