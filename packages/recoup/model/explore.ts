@@ -1,6 +1,6 @@
 // Walks every scenario and prints what it saw: `npm run explore [-- --json]`. Exits 1 on a violation.
 import { transitions } from '../src/outcomes.ts';
-import { oneJob, rims, threeJobs } from './scenarios.ts';
+import { oneJob, queueRims, threeJobs, walletRims } from './scenarios.ts';
 import { type Walk, walk } from './walk.ts';
 
 /** Answers of the table that no walk can reach, and why. */
@@ -60,7 +60,7 @@ function print(walks: readonly Walk[], seconds: number): void {
 
 const started = performance.now();
 const walks: Walk[] = [];
-for (const scenario of [rims(), oneJob('failure', 5), oneJob('final', 5), threeJobs(2)]) {
+for (const scenario of [walletRims(), queueRims(), oneJob('failure', 3), oneJob('final', 3), threeJobs(2)]) {
   const progress = (states: number, depth: number) =>
     process.stderr.write(`${scenario.name}: ${states} states, depth ${depth}\n`);
   walks.push(walk(scenario, { progress }));

@@ -2,8 +2,8 @@
 import { refundDue, retryDelayMs, settleAmount } from '../src/jobs/rules.ts';
 import type { TransitionName, Verdict } from '../src/outcomes.ts';
 import { adjust, change, configure, grant, open } from './wallets.ts';
-import type { At, EndedAs, Job, Line, Step, World } from './world.ts';
-import { jobOf, keyOf, outcome, queueOf, refuse, wasCharged, write, wrote } from './world.ts';
+import type { At, EndedAs, Job, Line, Step, Submission, World } from './world.ts';
+import { jobOf, keyOf, newJob, outcome, queueOf, refuse, wasCharged, write, wrote } from './world.ts';
 
 type OfAttempt = At & { readonly attempt: number };
 
@@ -28,30 +28,6 @@ const underWay = (job: Job): boolean => job.state === 'running' || job.state ===
 
 /** What leaving a state clears: each of these instants belongs to one state. */
 const CLEARED = { notBefore: null, leaseUntil: null, deadlineAt: null, dead: false } as const;
-
-type Submission = At & {
-  readonly queue: string | null;
-  readonly price: number;
-  readonly payload?: string;
-  readonly delayMs?: number;
-  readonly deadlineMs?: number;
-};
-
-function newJob(world: World, input: Submission): Job {
-  const settings = queueOf(world, input.queue);
-  const deadlineAt = input.deadlineMs === undefined ? null : world.clock + input.deadlineMs;
-  const start =
-    input.queue === null
-      ? ({ state: 'waiting', attempt: 1, notBefore: null, deadlineAt } as const)
-      : ({ state: 'queued', attempt: 0, notBefore: world.clock + (input.delayMs ?? 0), deadlineAt: null } as const);
-  return {
-    ...{ wallet: input.wallet, id: input.job, queue: input.queue, price: input.price, payload: input.payload ?? '' },
-    ...{ refundOn: settings.refundOn, maxFailures: settings.maxFailures, failures: 0, releases: 0 },
-    ...{ failedAttempt: null, verdict: null, leaseUntil: null, dead: false, refunded: false, succeeded: false },
-    ...{ succeededAttempt: null, reclaimed: false, settled: false, finalPrice: null, canceled: false },
-    ...start,
-  };
-}
 
 function submit(world: World, input: Submission): Step {
   const wallet = world.wallets[input.wallet];
@@ -161,7 +137,7 @@ function applyFailure(world: World, job: Job, failure: Failure): Step {
   return wrote(world, write(world, next, lines, [row]), name);
 }
 
-type Report = At & {
+export type Report = At & {
   readonly attempt?: number;
   readonly verdict: Verdict;
   readonly retryable: boolean;

@@ -1,6 +1,6 @@
 // What must be true of every step: who may change what, which answer means that nothing changed, what is final.
 import { transitions } from '../src/outcomes.ts';
-import type { Action } from './model.ts';
+import type { Action, Report } from './model.ts';
 import type { Answer, At, Job, World } from './world.ts';
 import { keyOf, queueOf } from './world.ts';
 
@@ -75,10 +75,28 @@ function mustCount({ action, answer }: Taken, old: Job | undefined, problems: st
   if (action.transition === 'job.succeed' || action.transition === 'job.cancel') {
     if (!allowed[action.transition].includes(name)) problems.push(`is answered ${name} although the job has not ended`);
   }
-  if (action.transition === 'job.fail' && 'outcome' in answer && name !== 'stale' && name !== 'duplicate') {
-    const final = name === 'dead' || name === 'refunded';
-    if (!action.input.retryable && !final) problems.push(`is answered ${name} although the failure is not retryable`);
-  }
+  if (action.transition === 'job.fail') mustUpgrade(action.input, old, name, problems);
+}
+
+/** A definitive failure of the latest attempt is heard also when a presumed one, or a release, came before it. */
+function mustUpgrade(report: Report, old: Job, name: string, problems: string[]): void {
+  const heard = name === 'retrying' || name === 'dead' || name === 'refunded';
+  const known = old.failedAttempt === old.attempt && old.verdict === 'definitive';
+  const news = report.verdict === 'definitive' && report.attempt === old.attempt && old.state === 'queued' && !known;
+  if (news && !heard && name !== 'balance_limit') problems.push(`is answered ${name} although it was not known yet`);
+  if (heard && !report.retryable && name === 'retrying')
+    problems.push('is retried although the failure is not retryable');
+}
+
+/** What a failure does to the price and to the time of the next run. */
+function checkFailure(before: World, old: Job, job: Job, problems: string[]): void {
+  const counts = old.failedAttempt !== old.attempt;
+  const refunded = old.refunded || old.refundOn === 'failure' || job.state !== 'queued';
+  if (job.refunded !== refunded) problems.push(job.refunded ? 'refunded too early' : 'did not refund');
+  if (job.failures !== old.failures + (counts ? 1 : 0)) problems.push('counted wrongly');
+  if (job.state !== 'queued' || job.notBefore === null) return;
+  const earliest = before.clock + queueOf(before, old.queue).backoffBaseMs / 2;
+  if (job.notBefore < (counts ? earliest : (old.notBefore ?? 0))) problems.push('runs again too early');
 }
 
 /** The ledger only grows, only in the wallet of the transition, and only submit needs credits. */
@@ -117,9 +135,10 @@ function checkJob({ before, action }: Taken, old: Job, job: Job, problems: strin
     problems.push('kept the counters');
   if (action.transition === 'job.lapse' && !((old.leaseUntil ?? old.deadlineAt ?? Infinity) <= before.clock))
     problems.push('lapsed before its time');
-  if (action.transition === 'job.release' && old.state !== 'running') {
-    problems.push('released what did not run');
+  if (action.transition === 'job.release' && (old.state !== 'running' || job.releases !== old.releases + 1)) {
+    problems.push('a release that was not one, or was not counted');
   }
+  if (action.transition === 'job.fail' || action.transition === 'job.lapse') checkFailure(before, old, job, problems);
 }
 
 function checkDue(before: World, old: Job | undefined, problems: string[]): void {

@@ -146,38 +146,67 @@ export function oneJob(refundOn: 'failure' | 'final', maxAttempt: number): Scena
   };
 }
 
-/** The rims: a wallet opened, closed, in overdraft, adjusted, at the limit of its balance; a queue paused; no price. */
-export function rims(): Scenario {
+/** A wallet opened, changed, closed, overdrawn, adjusted, and at the limit of its balance; and none at all. */
+export function walletRims(): Scenario {
   const [a, b] = [
     { wallet: 'u', job: 'a' },
     { wallet: 'u', job: 'b' },
   ];
-  const nowhere = { wallet: 'nowhere', job: 'a' };
   return {
-    name: 'closed, overdrawn, adjusted, paused, at the limit',
-    start: emptyWorld({ balanceLimit: 60, queues: { q: queue({ maxFailures: 1, maxReleases: 0 }) } }),
+    name: 'a wallet closed, overdrawn, adjusted, at its limit',
+    start: emptyWorld({ balanceLimit: 60 }),
     jobs: [a, b],
     moves: [
       { transition: 'wallet.open', input: { wallet: 'u', customer: 'customer', overdraftLimit: 40 } },
       { transition: 'wallet.open', input: { wallet: 'u', customer: 'another', overdraftLimit: 40 } },
       { transition: 'wallet.change', input: { wallet: 'u', status: 'closed' } },
-      { transition: 'wallet.change', input: { wallet: 'u', status: 'active' } },
-      { transition: 'wallet.change', input: { wallet: 'u', overdraftLimit: 0 } },
+      { transition: 'wallet.change', input: { wallet: 'u', status: 'active', overdraftLimit: 0 } },
       { transition: 'wallet.change', input: { wallet: 'nowhere', status: 'closed' } },
       credits('u', 'first', 55),
       credits('u', 'first', 56),
       credits('nowhere', 'first', 1),
-      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'third', amount: -30, job: 'a' } },
-      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'third', amount: -31 } },
+      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'second', amount: -30, job: 'a' } },
+      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'second', amount: -31 } },
       { transition: 'wallet.adjust', input: { wallet: 'u', key: 'first', amount: 55 } },
-      { transition: 'wallet.adjust', input: { wallet: 'u', key: 'fourth', amount: 40 } },
       { transition: 'wallet.adjust', input: { wallet: 'nowhere', key: 'first', amount: 1 } },
+      { transition: 'job.submit', input: { wallet: 'nowhere', job: 'a', queue: null, price: 1 } },
+      ...signalsOf(a, {
+        price: 40,
+        queue: null,
+        attempts: [1, 2],
+        finalPrices: [0, 95],
+        deadlineMs: 60_000,
+        sparse: true,
+      }),
+      ...signalsOf(b, { price: 0, queue: null, attempts: [1], finalPrices: [0], sparse: true }),
+    ],
+    maxAttempt: 1,
+    tellsAttempts: false,
+  };
+}
+
+/** A queue paused, without a second try and without a release; its jobs with a price, without one, and at the limit. */
+export function queueRims(): Scenario {
+  const [a, b] = [
+    { wallet: 'u', job: 'a' },
+    { wallet: 'u', job: 'b' },
+  ];
+  const world = emptyWorld({
+    balanceLimit: 60,
+    queues: { q: queue({ maxFailures: 1, maxReleases: 0 }) },
+    wallets: { u: wallet() },
+  });
+  return {
+    name: 'a queue paused, of one try; a job of no price',
+    start: after(world, credits('u', 'first', 45)),
+    jobs: [a, b],
+    moves: [
       { transition: 'queue.configure', input: { queue: 'q', settings: { paused: true } } },
       { transition: 'queue.configure', input: { queue: 'q', settings: { paused: false } } },
       { transition: 'queue.configure', input: { queue: 'q', settings: { backoffBaseMs: 1_000_000 } } },
-      { transition: 'job.submit', input: { ...nowhere, queue: 'q', price: 1 } },
-      ...signalsOf(a, { price: 40, queue: 'q', attempts: [1, 2], finalPrices: [0, 95] }),
-      ...signalsOf(b, { price: 0, queue: null, attempts: [1], finalPrices: [0] }),
+      credits('u', 'second', 40),
+      ...signalsOf(a, { price: 40, queue: 'q', attempts: [1, 2], finalPrices: [0], sparse: true }),
+      ...signalsOf(b, { price: 0, queue: 'q', attempts: [1, 2], finalPrices: [0], sparse: true }),
     ],
     maxAttempt: 1,
     tellsAttempts: false,

@@ -112,14 +112,15 @@ function check(world: World, move: Move, step: Step, by: Model): string[] {
 /** Signals of attempts that nobody can know of yet add nothing; one above the present one stays, for success. */
 function beyondBounds(scenario: Scenario, world: World, move: Move): boolean {
   if (!('job' in move.input) || move.input.job === undefined) return false;
-  const job = world.jobs[`${move.input.wallet}/${move.input.job}`];
-  if (move.transition === 'job.lease')
-    return (job?.attempt ?? 0) >= scenario.maxAttempt && move.input.request === undefined;
-  const attempt = 'attempt' in move.input ? (move.input.attempt ?? 0) : 0;
-  return attempt > (job?.attempt ?? 0) + 1;
+  const attempt = world.jobs[`${move.input.wallet}/${move.input.job}`]?.attempt ?? 0;
+  if (move.transition === 'job.lease') {
+    const { request } = move.input;
+    return request === undefined ? attempt >= scenario.maxAttempt : world.requests[request] === undefined;
+  }
+  return 'attempt' in move.input && (move.input.attempt ?? 0) > attempt + 1;
 }
 
-/** Takes the move. A lease that was not asked for again gets a request id of its own, so that its answer can be lost. */
+/** Takes the move. A new lease gets a request id of its own, so that its answer can be asked for again. */
 function make(world: World, move: Move, by: Model): Step {
   if (move.transition === 'time.pass') return { world: passTime(world, move.input), answer: { outcome: 'passed' } };
   if (move.transition !== 'job.lease' || move.input.request !== undefined) return apply(world, move, by);
@@ -207,6 +208,8 @@ function repeats(step: Step, move: Action, by: Model): string[] {
   const problems: string[] = [];
   if (second.world !== step.world && !isDeepStrictEqual(second.world, step.world))
     problems.push('repeated, it changes more');
+  if (first === 'leased' && !isDeepStrictEqual(second.answer, step.answer))
+    problems.push('repeated, it gives another attempt');
   if (name !== (REPEATABLE.includes(first) ? first : 'duplicate')) problems.push(`repeated, it answers ${name}`);
   return problems;
 }

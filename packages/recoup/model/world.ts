@@ -125,6 +125,31 @@ export const wasCharged = (world: World, at: At): boolean =>
 export const queueOf = (world: World, queue: string | null): Queue =>
   world.queues[queue ?? '*'] ?? world.queues['*'] ?? DEFAULT_QUEUE;
 
+export type Submission = At & {
+  readonly queue: string | null;
+  readonly price: number;
+  readonly payload?: string;
+  readonly delayMs?: number;
+  readonly deadlineMs?: number;
+};
+
+/** The job as submit makes it: queued, or waiting for its caller in attempt 1. */
+export function newJob(world: World, input: Submission): Job {
+  const settings = queueOf(world, input.queue);
+  const deadlineAt = input.deadlineMs === undefined ? null : world.clock + input.deadlineMs;
+  const start =
+    input.queue === null
+      ? ({ state: 'waiting', attempt: 1, notBefore: null, deadlineAt } as const)
+      : ({ state: 'queued', attempt: 0, notBefore: world.clock + (input.delayMs ?? 0), deadlineAt: null } as const);
+  return {
+    ...{ wallet: input.wallet, id: input.job, queue: input.queue, price: input.price, payload: input.payload ?? '' },
+    ...{ refundOn: settings.refundOn, maxFailures: settings.maxFailures, failures: 0, releases: 0 },
+    ...{ failedAttempt: null, verdict: null, leaseUntil: null, dead: false, refunded: false, succeeded: false },
+    ...{ succeededAttempt: null, reclaimed: false, settled: false, finalPrice: null, canceled: false },
+    ...start,
+  };
+}
+
 export const advance = (world: World, ms: number): World => ({ ...world, clock: world.clock + ms });
 
 /** An entry to be booked: sequence and running balance come from the wallet. */

@@ -23,8 +23,12 @@ function shown(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
 }
 
+/** Ids that need no second look: printable ASCII of allowed length. */
+const PLAIN = /^[\x20-\x7e]{1,200}$/;
+
 /** An id: 1–200 code points, printable, nothing trimmed or folded, not `.` or `..` (URL parsers eat them). */
 export function id(field: string, value: unknown): string {
+  if (typeof value === 'string' && PLAIN.test(value) && value !== '.' && value !== '..') return value;
   if (typeof value !== 'string') throw new InvalidInput(field, `must be a string of ${ID_RULE}; got ${shown(value)}`);
   if (!value.isWellFormed()) throw new InvalidInput(field, `must be well-formed Unicode: it has a lone surrogate`);
   const length = [...value].length;
@@ -116,28 +120,41 @@ export function labels(field: string, value: unknown): Record<string, string> | 
 
 /**
  * JSON that PostgreSQL stores as it is: no U+0000, no lone surrogates, no integers beyond ±(2^53 − 1) (they change when
- * read back), nothing that is not JSON, at most `max` bytes. Absent is null.
+ * read back), nothing that JSON does not have, at most `max` bytes. Absent is null.
  */
 export function json(field: string, value: unknown, max: number): unknown {
   if (value === undefined || value === null) return null;
-  let encoded: string | undefined;
+  const size = { field, max, left: max };
   try {
-    checkJson(field, value, 0);
-    encoded = JSON.stringify(value);
+    checkJson(field, value, 0, size);
+    // Each character counted so far is at least one byte, and at most six once escaped: only in between is it measured.
+    if ((max - size.left) * 6 > max && Buffer.byteLength(JSON.stringify(value)) > max) tooLarge(size);
   } catch (error) {
     if (error instanceof InvalidInput) throw error;
-    throw new InvalidInput(field, 'must be JSON: it refers to itself, or its toJSON throws');
+    throw new InvalidInput(field, 'must be JSON: its toJSON throws');
   }
-  if (encoded === undefined) throw new InvalidInput(field, `must be JSON; got ${shown(value)}`);
-  const bytes = Buffer.byteLength(encoded);
-  if (bytes > max) throw new InvalidInput(field, `must be at most ${max} bytes of JSON; got ${bytes}`);
   return value;
 }
 
 const MAX_DEPTH = 100;
 
-function checkJson(path: string, value: unknown, depth: number): void {
-  if (depth > MAX_DEPTH) throw new InvalidInput(path.slice(0, 100), `must not be nested deeper than ${MAX_DEPTH}`);
+/** Counts down the characters of a value's JSON: this also ends the walk of a value that refers to itself. */
+interface Size {
+  field: string;
+  max: number;
+  left: number;
+}
+
+function tooLarge(size: Size): never {
+  throw new InvalidInput(size.field, `must be at most ${size.max} bytes of JSON`);
+}
+
+function checkJson(path: string, value: unknown, depth: number, size: Size): void {
+  if (depth > MAX_DEPTH) {
+    throw new InvalidInput(size.field, `must not be nested deeper than ${MAX_DEPTH}, or refer to itself`);
+  }
+  size.left -= typeof value === 'string' ? value.length + 2 : 1;
+  if (size.left < 0) tooLarge(size);
   if (typeof value === 'string') {
     if (!value.isWellFormed() || value.includes('\u0000')) {
       throw new InvalidInput(path, 'must be well-formed Unicode without U+0000');
@@ -147,24 +164,26 @@ function checkJson(path: string, value: unknown, depth: number): void {
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
       throw new InvalidInput(path, `must be within ±${MAX_AMOUNT}, or a string: larger integers change when read back`);
     }
-  } else if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') {
-    throw new InvalidInput(path, `must be JSON; got a ${typeof value}`);
   } else if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) checkJson(`${path}[${i}]`, value[i] ?? null, depth + 1);
-  } else if (typeof value === 'object' && value !== null) checkObject(path, value, depth);
+    for (let i = 0; i < value.length; i++) checkJson(`${path}[${i}]`, value[i] ?? null, depth + 1, size);
+  } else if (typeof value === 'object' && value !== null) checkObject(path, value, depth, size);
+  else if (value !== null && typeof value !== 'boolean') {
+    throw new InvalidInput(path, `must be JSON; got ${value === undefined ? 'nothing' : `a ${typeof value}`}`);
+  }
 }
 
-function checkObject(path: string, value: object, depth: number): void {
+function checkObject(path: string, value: object, depth: number, size: Size): void {
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') {
-    checkJson(path, toJSON.call(value, ''), depth + 1);
+    checkJson(path, toJSON.call(value, ''), depth + 1, size);
     return;
   }
   const kind = Object.prototype.toString.call(value).slice(8, -1);
   if (kind !== 'Object') throw new InvalidInput(path, `must be JSON; got a ${kind}, which JSON does not have`);
   for (const [key, inner] of Object.entries(value)) {
-    checkJson(`${path} key`, key, depth);
-    if (inner !== undefined) checkJson(`${path}.${key}`, inner, depth + 1);
+    if (inner === undefined) continue;
+    checkJson(`${path} key`, key, depth, size);
+    checkJson(`${path}.${key}`, inner, depth + 1, size);
   }
 }
 

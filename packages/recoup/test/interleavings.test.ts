@@ -122,7 +122,9 @@ class Pair {
     const job = await make(this.#stage);
     await this.#holder.query('begin');
     const before = await answer(first(this.#stage.recoup.using(this.#holder), job));
-    const call = answer(second(alone ? this.#stage.recoup.using(this.#rival) : this.#replica, job));
+    const call = answer(
+      alone ? inside(this.#stage, this.#rival, (recoup) => second(recoup, job)) : second(this.#replica, job),
+    );
     const waited = (await settledOrWaiting(this.#stage.db, call, this.#name)) === 'waiting';
     await this.#holder.query(end_);
     const after = await call;
@@ -130,9 +132,27 @@ class Pair {
   }
 }
 
+/** In a transaction of a client's own, which commits when it was answered. */
+async function inside<T>(s: Stage, client: pg.Client, call: (recoup: InTransaction) => Promise<T>): Promise<T> {
+  await client.query('begin');
+  try {
+    const got = await call(s.recoup.using(client));
+    await client.query('commit');
+    return got;
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
 const pairs = new Map<Stage, Promise<Pair[]>>();
 function pairsOn(s: Stage): Promise<Pair[]> {
-  const some = pairs.get(s) ?? Promise.all(times(5, () => Pair.on(s)));
+  const make = async () => {
+    // Without a delay before the next attempt nobody has to move the clock, which is one for all pairs.
+    await s.recoup.queues.configure('*', { backoffBaseMs: 0, backoffMaxMs: 0 });
+    return Promise.all(times(5, () => Pair.on(s)));
+  };
+  const some = pairs.get(s) ?? make();
   pairs.set(s, some);
   return some;
 }
@@ -183,9 +203,9 @@ onEvery(
     await holder.query('begin');
     expect(await answer(s.recoup.using(holder).jobs.fail(at(job)))).toBe('retrying');
     // One stands at the wallet, the other at the job: both behind the holder.
-    const failing = answer(s.recoup.using(third).jobs.fail(at(job)));
+    const failing = answer(inside(s, third, ({ jobs }) => jobs.fail(at(job))));
     await untilWaiting(s.db, 1);
-    const succeeding = answer(s.recoup.using(success).jobs.succeed(at(job)));
+    const succeeding = answer(inside(s, success, ({ jobs }) => jobs.succeed(at(job))));
     await untilWaiting(s.db, 2);
     await holder.query('commit');
     expect(await succeeding).toBe('reclaimed');

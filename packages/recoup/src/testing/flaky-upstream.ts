@@ -1,5 +1,5 @@
 // A provider that misbehaves on purpose, by seed: slow answers that finish later, errors, lost and doubled callbacks.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Plan, type PlanOptions, planner } from './flaky-plan.ts';
 
@@ -63,7 +63,8 @@ class Upstream implements FlakyUpstream {
   readonly #seeded: ReturnType<typeof planner>;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #closing = new AbortController();
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  #closed = false;
   #url = '';
   #waiting: (() => void)[] = [];
 
@@ -141,12 +142,8 @@ class Upstream implements FlakyUpstream {
   }
 
   async #deliver(url: string, body: string, tries: number): Promise<void> {
-    const { signal } = this.#closing;
-    const headers = { 'content-type': 'application/json' };
-    const answered = await fetch(url, { method: 'POST', headers, body, signal }).catch(() => undefined);
-    await answered?.arrayBuffer().catch(() => {});
-    if (signal.aborted) return;
-    if (answered?.ok) this.#count('callbacks');
+    const taken = await post(url, body, this.#agent);
+    if (taken) this.#count('callbacks');
     else if (tries === DELIVERIES) this.#count('callbacks_undelivered');
     else this.#after(50 * 2 ** tries, () => this.#deliver(url, body, tries + 1));
   }
@@ -156,7 +153,7 @@ class Upstream implements FlakyUpstream {
   }
 
   #after(ms: number, work: () => void | Promise<void>): void {
-    if (this.#closing.signal.aborted) return;
+    if (this.#closed) return;
     this.pending += 1;
     const timer = setTimeout(async () => {
       this.#timers.delete(timer);
@@ -176,7 +173,8 @@ class Upstream implements FlakyUpstream {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closed = true;
+    this.#agent.destroy();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#tellIdle();
     if (!this.#server.listening) return;
@@ -211,13 +209,23 @@ async function readRun(request: IncomingMessage): Promise<RunRequest> {
   if (ms !== undefined && !(typeof ms === 'number' && ms >= 0 && ms <= 3_600_000)) {
     throw new Error('ms: must be a number from 0 to 3,600,000');
   }
-  if (
-    callback !== undefined &&
-    !(typeof callback === 'string' && /^https?:/.test(callback) && URL.canParse(callback))
-  ) {
-    throw new Error('callback: must be a URL');
+  if (callback !== undefined && !(typeof callback === 'string' && /^http:/.test(callback) && URL.canParse(callback))) {
+    throw new Error('callback: must be an http URL');
   }
   return { id, attempt, ms, callback } as RunRequest;
+}
+
+/** Whether it was answered 2xx. */
+function post(url: string, body: string, agent: Agent): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const request = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
+      response.resume();
+      response.on('close', () => resolve(response.complete && Math.floor(response.statusCode! / 100) === 2));
+    });
+    request.on('error', () => resolve(false));
+    request.end(body);
+  });
 }
 
 function send(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {

@@ -86,6 +86,7 @@ export class Worker {
    */
   stop(options: { now?: boolean } = {}): Promise<void> {
     this.#stopping.abort();
+    this.#slotFreed?.();
     if (options.now) for (const run of this.#runs) run.abort('shutdown');
     this.#draining ??= this.#drain();
     return this.#draining;
@@ -109,9 +110,9 @@ export class Worker {
     while (!signal.aborted) {
       const free = this.#concurrency - this.#runs.size;
       if (free === 0) {
+        // stop() frees it too: a listener on the signal for each wait would pile up.
         await new Promise<void>((done) => {
           this.#slotFreed = done;
-          signal.addEventListener('abort', () => done(), { once: true });
         });
         continue;
       }

@@ -5,10 +5,10 @@ import type { DemoJob } from './trace.ts';
 export const rules = {
   queue: 'inference',
   workers: 3,
-  concurrency: 48,
-  timeoutMs: 600,
+  concurrency: 32,
+  timeoutMs: 800,
   /** Slow work takes longer than the time-out. */
-  slowMs: [800, 2200],
+  slowMs: [1000, 2500],
   maxFailures: 3,
   backoffBaseMs: 200,
   backoffMaxMs: 1000,

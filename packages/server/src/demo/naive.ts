@@ -1,4 +1,5 @@
 // The naive design, as it is often written: two tables; read, then write; refund on a failure, charge on a recovery.
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { type Books, type Design, type Progress, rules, type Signal } from './design.ts';
 import type { DemoJob } from './trace.ts';
@@ -16,6 +17,14 @@ create table naive.jobs (id text primary key, wallet_id text not null, price big
 create index on naive.jobs (not_before) where state = 'queued';
 create table naive.movements (job_id text not null, amount bigint not null);`;
 
+interface ReadJob {
+  wallet: string;
+  price: number;
+  attempt: number;
+  refunded: boolean;
+  balance: number;
+}
+
 /** A job that a naive worker has taken. */
 export interface TakenJob {
   id: string;
@@ -26,7 +35,7 @@ export interface TakenJob {
 
 export async function openNaive(url: string, grants: Map<string, number>): Promise<Naive> {
   const naive = new Naive(url, 8);
-  await naive.query(TABLES, []);
+  await naive.query(TABLES);
   const wallets = [...grants];
   await naive.query('insert into naive.wallets select * from unnest($1::text[], $2::bigint[])', [
     wallets.map(([id]) => id),
@@ -44,13 +53,16 @@ export class Naive implements Design {
     this.#pool.on('error', () => {});
   }
 
+  /** Named, so that the server plans each statement once: what is compared is the design, not the speed. */
   // biome-ignore lint/suspicious/noExplicitAny: rows as they come, as in many a small service
-  async query(text: string, values: unknown[]): Promise<any[]> {
-    return (await this.#pool.query(text, values)).rows;
+  async query(text: string, values: unknown[] = []): Promise<any[]> {
+    const name = createHash('sha1').update(text).digest('hex');
+    return (await this.#pool.query(values.length > 0 ? { name, text, values } : { text })).rows;
   }
 
   async submit({ id, wallet, price, ms }: DemoJob): Promise<void> {
-    await this.#move(wallet, id, -price);
+    const [{ balance }] = await this.query('select balance from naive.wallets where id = $1', [wallet]);
+    await this.#write(wallet, id, Number(balance), -price);
     const values = [id, wallet, price, ms];
     await this.query(
       `insert into naive.jobs (id, wallet_id, price, ms, state) values ($1, $2, $3, $4, 'queued')`,
@@ -58,11 +70,13 @@ export class Naive implements Design {
     );
   }
 
-  /** Reads the balance, then writes it. */
-  async #move(wallet: string, job: string, amount: number): Promise<void> {
-    const [{ balance }] = await this.query('select balance from naive.wallets where id = $1', [wallet]);
-    await this.query('update naive.wallets set balance = $2 where id = $1', [wallet, Number(balance) + amount]);
-    await this.query('insert into naive.movements (job_id, amount) values ($1, $2)', [job, amount]);
+  /** Writes a balance that was read before, changed by an amount. */
+  async #write(wallet: string, job: string, read: number, amount: number): Promise<void> {
+    await this.query(
+      `with logged as (insert into naive.movements (job_id, amount) values ($1, $2))
+       update naive.wallets set balance = $3 where id = $4`,
+      [job, amount, read + amount, wallet],
+    );
   }
 
   /** Looks for jobs that are due, then takes them. */
@@ -84,19 +98,29 @@ export class Naive implements Design {
     else await this.fail(job, {});
   }
 
+  /** The job, and the balance of its wallet as it is now. */
+  async #read(id: string): Promise<ReadJob> {
+    const [job] = await this.query(
+      `select j.wallet_id as wallet, j.price::float8 as price, j.attempt, j.refunded, w.balance::float8 as balance
+       from naive.jobs j join naive.wallets w on w.id = j.wallet_id where j.id = $1`,
+      [id],
+    );
+    return job;
+  }
+
   /** A success after a refund is a recovery: charged again. */
   async succeed(id: string): Promise<void> {
-    const [job] = await this.query('select * from naive.jobs where id = $1', [id]);
-    if (job.refunded) await this.#move(job.wallet_id, id, -Number(job.price));
+    const { wallet, price, refunded, balance } = await this.#read(id);
+    if (refunded) await this.#write(wallet, id, balance, -price);
     await this.query(`update naive.jobs set state = 'succeeded', refunded = false where id = $1`, [id]);
   }
 
   /** A failure gives the price back and, until there were too many, queues the job again. */
   async fail(id: string, { retryable = true, retryAfterMs = 0 }): Promise<void> {
-    const [job] = await this.query('select * from naive.jobs where id = $1', [id]);
-    await this.#move(job.wallet_id, id, Number(job.price));
-    const state = retryable && job.attempt < rules.maxFailures ? 'queued' : 'dead';
-    const backoff = Math.min(rules.backoffBaseMs * 2 ** (job.attempt - 1), rules.backoffMaxMs);
+    const { wallet, price, attempt, balance } = await this.#read(id);
+    await this.#write(wallet, id, balance, price);
+    const state = retryable && attempt < rules.maxFailures ? 'queued' : 'dead';
+    const backoff = Math.min(rules.backoffBaseMs * 2 ** (attempt - 1), rules.backoffMaxMs);
     await this.query(
       `update naive.jobs set state = $2, refunded = true, not_before = now() + $3 * interval '1 millisecond' where id = $1`,
       [id, state, Math.max(backoff, retryAfterMs)],
@@ -110,14 +134,13 @@ export class Naive implements Design {
          (select count(distinct job_id) from naive.movements where amount > 0)::int as refunded,
          (select count(*) from (select from naive.movements where amount < 0 group by job_id having count(*) > 1) again)::int as reclaimed
        from naive.jobs`,
-      [],
     );
     return row as Progress;
   }
 
   /** What runs in a worker that was killed moves no more: nobody looks for it. */
   async open(): Promise<number> {
-    const [row] = await this.query(`select count(*)::int as open from naive.jobs where state = 'queued'`, []);
+    const [row] = await this.query(`select count(*)::int as open from naive.jobs where state = 'queued'`);
     return row.open;
   }
 
@@ -130,16 +153,13 @@ export class Naive implements Design {
   }
 
   async deadLetters(): Promise<{ wallet: string; job: string; attempt: number }[]> {
-    return this.query(`select wallet_id as wallet, id as job, attempt from naive.jobs where state = 'dead'`, []);
+    return this.query(`select wallet_id as wallet, id as job, attempt from naive.jobs where state = 'dead'`);
   }
 
   async books(): Promise<Books> {
-    const balances = await this.query('select id, balance::float8 as balance from naive.wallets', []);
-    const taken = await this.query(
-      'select job_id, -sum(amount)::float8 as taken from naive.movements group by job_id',
-      [],
-    );
-    const ended = await this.query(`select id from naive.jobs where state in ('succeeded', 'dead')`, []);
+    const balances = await this.query('select id, balance::float8 as balance from naive.wallets');
+    const taken = await this.query('select job_id, -sum(amount)::float8 as taken from naive.movements group by job_id');
+    const ended = await this.query(`select id from naive.jobs where state in ('succeeded', 'dead')`);
     return {
       balances: new Map(balances.map((row) => [row.id, row.balance])),
       taken: new Map(taken.map((row) => [row.job_id, row.taken])),

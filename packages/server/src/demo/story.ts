@@ -60,10 +60,10 @@ export async function tellStory(database: string, screen: Screen, signal: AbortS
   const told = (type: string, amount: string, balance: number) => {
     const seconds = `${((performance.now() - started) / 1000).toFixed(1)} s`.padStart(6);
     const { dim, bold } = screen.colors;
-    const figures = `${amount.padStart(6)}${bold(String(balance).padStart(6))}`;
+    const figures = `${amount.padStart(6)}${bold(String(balance).padStart(9))}`;
     screen.line(`   ${dim(seconds)}   ${type.padEnd(9)}${figures}   ${dim(says[type] ?? '')}`);
   };
-  screen.line(screen.colors.dim(`${' '.repeat(24)}credits  balance`.slice(3)));
+  screen.line(screen.colors.dim(`${'credits'.padStart(27)}${'balance'.padStart(9)}`));
   await recoup.jobs.submit({ wallet: WALLET, job: JOB, queue: 'videos', price: PRICE });
   const balance = await follow(
     recoup,
