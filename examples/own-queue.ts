@@ -27,15 +27,13 @@ async function placeOrder(pool: pg.Pool, recoup: Recoup, boss: PgBoss, order: Or
 // docs: own-queue-work
 /** What pg-boss runs: each delivery reports what became of it, in any order and any number of times. */
 async function deliver(recoup: Recoup, key: { wallet: string; job: string }, render: () => Promise<string>) {
-  try {
-    const file = await render();
-    // `succeeded`, or `reclaimed` where an earlier delivery had been refunded, or `duplicate`: never charged twice.
-    return await recoup.jobs.succeed({ ...key, result: { file } });
-  } catch (error) {
+  const file = await render().catch(async (error: unknown) => {
     await recoup.jobs.fail({ ...key, reason: String(error) });
     // Thrown on: pg-boss delivers again.
     throw error;
-  }
+  });
+  // `succeeded`, or `reclaimed` where an earlier delivery had been refunded, or `duplicate`: never charged twice.
+  return recoup.jobs.succeed({ ...key, result: { file } });
 }
 // end
 

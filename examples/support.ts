@@ -1,6 +1,7 @@
 // What the examples share: a wallet with 100 credits and a table of orders, and how they run from the command line.
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { open, type Recoup } from 'recoup';
@@ -67,7 +68,7 @@ export async function run(meta: ImportMeta, main: (url: string) => Promise<unkno
   const url = process.env.DATABASE_URL;
   if (!url) {
     console.error('DATABASE_URL is not set. It names the database that the example may write to, for instance:');
-    console.error(`  DATABASE_URL=postgres://localhost/scratch npx tsx ${process.argv[1]}`);
+    console.error(`  DATABASE_URL=postgres://localhost/scratch npx tsx ${relative('', started)}`);
     process.exitCode = 2;
     return;
   }

@@ -2,7 +2,6 @@
 
 // docs: twelve-lines
 import { open } from 'recoup';
-import { createTable, run } from './support.ts';
 
 export async function main(url: string) {
   const recoup = await open({ connection: url, migrate: true });
@@ -15,15 +14,28 @@ export async function main(url: string) {
   });
   return recoup;
 }
+
 // end
 
-await run(import.meta, async (url) => {
-  const recoup = await open({ connection: url, migrate: true });
-  await recoup.transaction((_inside, client) => client.query(createTable));
+// From here on only what runs it from the command line.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTable, run } from './support.ts';
+
+/** Makes the table, embeds, waits for the worker. */
+export async function program(url: string) {
+  const first = await open({ connection: url, migrate: true });
+  await first.transaction((_inside, client) => client.query(createTable));
+  await first.close();
+  const recoup = await main(url);
+  const key = { wallet: 'ada', job: 'order-1' };
+  let found = await recoup.jobs.get(key);
+  while (found.job.state !== 'succeeded') {
+    await sleep(20);
+    found = await recoup.jobs.get(key);
+  }
+  const { booked } = await recoup.wallets.balance('ada');
   await recoup.close();
-  const embedded = await main(url);
-  const { job } = await embedded.jobs.get({ wallet: 'ada', job: 'order-1' });
-  const { booked } = await embedded.wallets.balance('ada');
-  await embedded.close();
-  return { job: job.state, booked };
-});
+  return { state: found.job.state, result: found.result, booked };
+}
+
+await run(import.meta, program);

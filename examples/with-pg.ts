@@ -29,7 +29,7 @@ async function placeOrder(pool: pg.Pool, recoup: Recoup, order: Order) {
 
 // docs: run-again
 /** Runs a whole transaction again when it lost a race; everything else is thrown on. */
-async function whole<T>(transaction: () => Promise<T>): Promise<T> {
+async function again<T>(transaction: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction();
@@ -46,7 +46,7 @@ export async function main(url: string) {
   const shop = await openShop(url);
   const pool = new pg.Pool({ connectionString: url });
   try {
-    return await showOrders(shop, (order) => whole(() => placeOrder(pool, shop.recoup, order)));
+    return await showOrders(shop, (order) => again(() => placeOrder(pool, shop.recoup, order)));
   } finally {
     await pool.end();
     await shop.close();

@@ -1,6 +1,6 @@
 // A worker: results, final prices, failures that are worth something, a check before paying twice, and a graceful stop.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Check, Done, Failure, type Handler } from 'recoup';
+import { type Check, Done, Failure, type Handler, open } from 'recoup';
 import { openShop, run } from './support.ts';
 
 /** A provider that does the work, but whose first answer for 'lost' never arrives. */
@@ -70,12 +70,12 @@ export async function main(url: string) {
   await worker.stop();
   await recoup.close();
   // end
+  await shop.close();
   return { jobs, calls: api.calls(), ...(await ledger(url, customer)) };
 }
 
 /** What the ledger says, read after the worker's handle is closed. */
 async function ledger(url: string, wallet: string) {
-  const { open } = await import('recoup');
   const recoup = await open({ connection: url, sweep: false });
   const lost = (await recoup.wallets.entriesOf(wallet, 'lost')).map((entry) => entry.type);
   const { booked } = await recoup.wallets.balance(wallet);

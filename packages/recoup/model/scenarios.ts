@@ -105,7 +105,7 @@ export function threeJobs(maxAttempt: number): Scenario {
       ...signalsOf(a, {
         ...{ price: 40, queue: 'early', attempts, finalPrices: [25] },
         sparse: true,
-        without: ['job.handOver', 'job.release', 'job.discard', 'job.extend'],
+        without: ['job.handOver', 'job.release', 'job.extend'],
       }),
       ...signalsOf(b, {
         ...{ price: 30, queue: null, attempts: [1, 2], finalPrices: [45], deadlineMs: 60_000 },
@@ -119,11 +119,11 @@ export function threeJobs(maxAttempt: number): Scenario {
       }),
     ],
     maxAttempt,
-    tellsAttempts: false,
+    exact: false,
   };
 }
 
-/** One job whose attempts are told apart: many runs, released, lapsed, failed, redriven, with every later signal of each. */
+/** One job, exactly: many runs, released, lapsed, failed, redriven, with every later signal of each. */
 export function oneJob(refundOn: 'failure' | 'final', maxAttempt: number): Scenario {
   const a = { wallet: 'u', job: 'a' };
   return {
@@ -142,7 +142,7 @@ export function oneJob(refundOn: 'failure' | 'final', maxAttempt: number): Scena
       }),
     ],
     maxAttempt,
-    tellsAttempts: true,
+    exact: true,
   };
 }
 
@@ -181,7 +181,7 @@ export function walletRims(): Scenario {
       ...signalsOf(b, { price: 0, queue: null, attempts: [1], finalPrices: [0], sparse: true }),
     ],
     maxAttempt: 1,
-    tellsAttempts: false,
+    exact: false,
   };
 }
 
@@ -209,6 +209,6 @@ export function queueRims(): Scenario {
       ...signalsOf(b, { price: 0, queue: 'q', attempts: [1, 2], finalPrices: [0], sparse: true }),
     ],
     maxAttempt: 1,
-    tellsAttempts: false,
+    exact: false,
   };
 }

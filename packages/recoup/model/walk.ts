@@ -16,8 +16,8 @@ export interface Scenario {
   readonly moves: readonly Move[];
   /** No attempt above this number is leased: what makes the walk end. */
   readonly maxAttempt: number;
-  /** Whether two states that differ only in how their attempts ended are two states. */
-  readonly tellsAttempts: boolean;
+  /** Whether states are told apart by all that is in them, or by what their future depends on. */
+  readonly exact: boolean;
 }
 
 export interface Violation {
@@ -159,9 +159,9 @@ function dueOrNot(world: World): World {
 }
 
 /**
- * What the future depends on. Left out: the order of the ledger (its sums are in the balances, what was once is in the
- * jobs) and what no answer for an ended job looks at. Left-out facts are still checked on every step, before two
- * states become one.
+ * What tells states apart: all that is in them, or what the future depends on. The second leaves out the order of the
+ * ledger (its sums are in the balances, what was once is in the jobs), how attempts ended, and what no answer for an
+ * ended job looks at. What is left out is still checked on every step, before two states become one.
  */
 function keyOfState(scenario: Scenario, world: World): string {
   let key = '';
@@ -174,24 +174,22 @@ function keyOfState(scenario: Scenario, world: World): string {
   for (const entry of world.entries) if (entry.type === 'charge') charged.add(`${entry.wallet}/${entry.job}`);
   for (const at of scenario.jobs) {
     const job = jobOf(world, at);
-    key += job === undefined ? (charged.has(keyOf(at)) ? 'pruned' : '-') : keyOfJob(job);
+    key += job === undefined ? (charged.has(keyOf(at)) ? 'pruned' : '-') : keyOfJob(job, scenario.exact);
     key += ';';
   }
-  if (!scenario.tellsAttempts) return key;
-  // An ended job writes no more rows of attempts.
-  const open = world.attempts.filter((row) => !isFinal(world.jobs[`${row.wallet}/${row.job}`]));
-  const rows = open.map((row) => `${row.job}${row.attempt}${row.endedAs}`);
+  if (!scenario.exact) return key;
+  for (const entry of world.entries) key += `${entry.type}${entry.job}${entry.amount};`;
+  const rows = world.attempts.map((row) => `${row.job}${row.attempt}${row.endedAs}${row.verdict}`);
   return key + rows.sort().join(',');
 }
 
-const isFinal = (job: Job | undefined): boolean => job === undefined || job.succeeded || job.canceled;
-
-function keyOfJob(job: Job): string {
-  if (job.succeeded) return `S${job.refunded}${job.finalPrice}`;
-  if (job.canceled) return `C${job.finalPrice}`;
-  const { state, attempt, failures, releases, failedAttempt, verdict, refunded } = job;
+function keyOfJob(job: Job, exact: boolean): string {
+  if (job.succeeded && !exact) return `S${job.refunded}${job.finalPrice}`;
+  if (job.canceled && !exact) return `C${job.finalPrice}`;
+  const { state, attempt, failures, releases, failedAttempt, verdict, refunded, succeededAttempt, finalPrice } = job;
   const until = job.notBefore ?? job.leaseUntil ?? job.deadlineAt;
-  return `${state},${attempt},${failures},${releases},${failedAttempt},${verdict},${refunded},${until}`;
+  const run = `${state},${attempt},${failures},${releases},${failedAttempt},${verdict}`;
+  return `${run},${refunded},${until},${succeededAttempt},${finalPrice}`;
 }
 
 /** A lost answer: the same call again changes nothing, and says so. */
@@ -248,7 +246,7 @@ function survivesCrash(first: Step, move: Action, by: Model): string[] {
 function endsByItself(world: World, at: At, by: Model, known: Set<string>): string[] {
   let job = jobOf(world, at);
   if (!job || (job.queue === null && job.deadlineAt === null)) return [];
-  const key = `${keyOf(at)} ${keyOfJob(job)}`;
+  const key = `${keyOf(at)} ${keyOfJob(job, true)}`;
   if (known.has(key)) return [];
   const settings = Object.entries(world.queues).map(([id, queue]) => [id, { ...queue, paused: false }]);
   let now: World = { ...world, queues: Object.fromEntries(settings) };

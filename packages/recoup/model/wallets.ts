@@ -30,7 +30,7 @@ function keyed(world: World, input: Keyed, type: 'grant' | 'adjust', done: strin
   if (!world.wallets[wallet]) return refuse(world, 'no_wallet');
   const known = world.entries.find((entry) => entry.wallet === wallet && entry.key === key);
   if (known) {
-    const equal = known.type === type && known.amount === amount;
+    const equal = known.type === type && known.amount === amount && known.job === job;
     return equal ? outcome(world, 'duplicate') : refuse(world, 'conflict');
   }
   return wrote(world, book(world, wallet, [{ type, amount, job, key }]), done);

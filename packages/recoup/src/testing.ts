@@ -3,7 +3,14 @@ import pg from 'pg';
 import { migrate } from './db/migrate.ts';
 import { DEFAULT_SCHEMA } from './db/schema.ts';
 
-export { type FlakyUpstream, flakyUpstream, type Plan } from './testing/flaky-upstream.ts';
+export {
+  type FlakyOptions,
+  type FlakyRates,
+  type FlakyRun,
+  type FlakyUpstream,
+  flakyUpstream,
+  type Plan,
+} from './testing/flaky-upstream.ts';
 
 /** A throw-away database with the schema in it. */
 export interface TestDatabase extends AsyncDisposable {
@@ -39,12 +46,15 @@ export async function testDatabase(serverUrl: string): Promise<TestDatabase> {
   pool.on('error', () => {});
   const query = async (text: string, values?: unknown[]) =>
     (await pool.query(text, values as unknown[])).rows as Record<string, unknown>[];
-  const setClock = async (at: string) => {
-    await query(`create table if not exists ${DEFAULT_SCHEMA}.test_clock (at timestamptz not null);
-      delete from ${DEFAULT_SCHEMA}.test_clock`);
-    await query(`insert into ${DEFAULT_SCHEMA}.test_clock values ($1)`, [at]);
-    await query(`create or replace function ${DEFAULT_SCHEMA}.clock() returns timestamptz language sql stable
-      as 'select at from ${DEFAULT_SCHEMA}.test_clock'`);
+  let inHand: Promise<unknown> | undefined;
+  // In one transaction, and each move in one statement: whatever runs meanwhile never finds a database without a clock.
+  const takeClock = () => {
+    inHand ??= query(`
+      create table if not exists ${DEFAULT_SCHEMA}.test_clock (one boolean primary key default true check (one), at timestamptz not null);
+      insert into ${DEFAULT_SCHEMA}.test_clock (at) values (now()) on conflict do nothing;
+      create or replace function ${DEFAULT_SCHEMA}.clock() returns timestamptz language sql stable
+        as 'select at from ${DEFAULT_SCHEMA}.test_clock'`);
+    return inHand;
   };
   // As text: a host may have changed how pg parses instants.
   const epoch = `select (extract(epoch from ${DEFAULT_SCHEMA}.clock()) * 1000)::text as ms`;
@@ -57,8 +67,15 @@ export async function testDatabase(serverUrl: string): Promise<TestDatabase> {
     url,
     query,
     now,
-    setClock: (at) => setClock(typeof at === 'string' ? at : at.toISOString()),
-    advance: async (ms) => setClock(new Date((await now()).getTime() + ms).toISOString()),
+    setClock: async (at) => {
+      await takeClock();
+      const text = typeof at === 'string' ? at : at.toISOString();
+      await query(`update ${DEFAULT_SCHEMA}.test_clock set at = $1`, [text]);
+    },
+    advance: async (ms) => {
+      await takeClock();
+      await query(`update ${DEFAULT_SCHEMA}.test_clock set at = at + $1 * interval '1 millisecond'`, [ms]);
+    },
     drop,
     [Symbol.asyncDispose]: drop,
   };

@@ -1,7 +1,7 @@
 // Money: what a job takes from its wallet in the end is its price, its final price, or nothing, in any order of signals.
 import { expect } from 'vitest';
 import { answer, balance, digest, ledger, refusal, stateOf } from './support/look.ts';
-import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
+import { booksAreRight, newId, staging } from './support/stage.ts';
 
 const { onEvery, onFirst } = staging();
 
@@ -23,7 +23,7 @@ onEvery(
     }
     expect(await ledger(s, job.wallet)).toEqual(['charge -40', 'refund 40', 'reclaim -40']);
     expect(await balance(s, job.wallet)).toBe(0);
-    expect((await s.recoup.jobs.get(at(job))).result).toEqual({ url: 'x' });
+    expect((await s.recoup.jobs.get(key(job))).result).toEqual({ url: 'x' });
   },
 );
 
@@ -55,7 +55,7 @@ onEvery(
     expect(await answer(s.recoup.jobs.release(second))).toBe('succeeded');
     expect(await answer(s.recoup.jobs.handOver(second))).toBe('succeeded');
     expect(await ledger(s, job.wallet)).toEqual(['charge -40', 'refund 40', 'reclaim -40']);
-    const ends = (await s.recoup.jobs.attempts(at(job))).map(({ attempt, endedAs }) => `${attempt} ${endedAs}`);
+    const ends = (await s.recoup.jobs.attempts(key(job))).map(({ attempt, endedAs }) => `${attempt} ${endedAs}`);
     expect(ends.sort()).toEqual(['1 failed', '1 succeeded', '2 superseded']);
   },
 );
@@ -277,4 +277,4 @@ onFirst('a key that was used for another amount, another kind of entry or anothe
 onEvery('the books are right', booksAreRight);
 
 const at = ({ wallet, job, attempt }: { wallet: string; job: string; attempt: number }) => ({ wallet, job, attempt });
-const key = ({ wallet, job }: Awaited<ReturnType<Stage['queued']>>) => ({ wallet, job });
+const key = ({ wallet, job }: { wallet: string; job: string }) => ({ wallet, job });

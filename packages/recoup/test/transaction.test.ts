@@ -99,6 +99,28 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     expect(runs).toBe(5);
   });
 
+  test('serializable: a conflict that shows only at COMMIT is run again as well', async () => {
+    const [a, b] = [await newWallet(), await newWallet()];
+    let arrived = 0;
+    let bothWrote!: () => void;
+    const both = new Promise<void>((done) => {
+      bothWrote = done;
+    });
+    /** Charges one wallet on the strength of the other's balance: two of these crosswise cannot both be right. */
+    const spend = (read: string, write: string) =>
+      recoup.transaction(async (inside, client) => {
+        await client.query('set transaction isolation level serializable');
+        const { booked } = await inside.wallets.balance(read);
+        const answer = await inside.jobs.submit({ ...job(write), price: booked });
+        arrived += 1;
+        if (arrived === 2) bothWrote();
+        await both;
+        return answer.balance;
+      });
+    expect((await Promise.all([spend(a, b), spend(b, a)])).sort((x, y) => x - y)).toEqual([0, 100]);
+    expect(arrived).toBe(3);
+  });
+
   test('a conflict that fn swallows does not pass for a commit', async () => {
     const wallet = await newWallet();
     const swallowed = recoup.transaction(async (inside, client) => {

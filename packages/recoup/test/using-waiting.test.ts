@@ -130,6 +130,26 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     await impatient.close();
   });
 
+  test('transactions that take several wallets by submitMany never wait for each other in a circle', async () => {
+    const wallets = await Promise.all(Array.from({ length: 6 }, newWallet));
+    const pool = new pg.Pool({ connectionString: database.url, max: 8 });
+    const place = async (round: number) => {
+      // Each in another order: backwards, or started elsewhere.
+      const turned = [...wallets.slice(round % 6), ...wallets.slice(0, round % 6)];
+      const order = round % 2 === 0 ? turned : turned.reverse();
+      const client = await pool.connect();
+      await client.query('begin');
+      const answers = await recoup.using(client).jobs.submitMany(order.map((wallet) => job(wallet, `round-${round}`)));
+      await client.query('commit');
+      client.release();
+      return answers;
+    };
+    const answers = (await Promise.all(Array.from({ length: 10 }, (_, round) => place(round)))).flat();
+    expect(answers.every((answer) => 'outcome' in answer && answer.outcome === 'charged')).toBe(true);
+    for (const wallet of wallets) expect((await recoup.wallets.balance(wallet)).booked).toBe(0);
+    await pool.end();
+  });
+
   test('leases pass over a job that a caller holds, and take it when it is free', async () => {
     const wallet = await newWallet();
     const queue = `leases-${number}`;

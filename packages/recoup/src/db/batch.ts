@@ -114,6 +114,8 @@ class Lane {
   readonly #observe: (transition: string, outcome: string) => void;
   #waiting: Item[] = [];
   #sequence = 0;
+  /** Inputs in the next batch: fewer while a value is being looked for that the database refuses. */
+  #most = MAX_INPUTS;
   #running = false;
   /** Per wallet that a batch found held: the inputs for it, sent by a statement that waits for that wallet alone. */
   readonly #patient = new Map<string, Item[]>();
@@ -150,6 +152,7 @@ class Lane {
     if (this.#running) return;
     this.#running = true;
     while (this.#waiting.length > 0) await this.#send(this.#take());
+    this.#most = MAX_INPUTS;
     this.#running = false;
   }
 
@@ -158,13 +161,16 @@ class Lane {
     let count = 0;
     for (const item of this.#waiting) {
       bytes += item.json.length;
-      if (count > 0 && (count === MAX_INPUTS || bytes > MAX_BYTES)) break;
+      if (count > 0 && (count >= this.#most || bytes > MAX_BYTES)) break;
       count += 1;
     }
     return this.#waiting.splice(0, count);
   }
 
-  /** Sends a batch; where one of the inputs carries a value the database refuses, in halves until it stands alone. */
+  /**
+   * Sends a batch. Where one of the inputs carries a value that the database refuses, they go again in smaller batches, in
+   * the same order, until that one stands alone.
+   */
   async #send(items: Item[]): Promise<void> {
     try {
       const run = () => this.#pools.hot.run(this.#statement, encodeBatch(items.map((item) => item.json)), 'shared');
@@ -172,10 +178,12 @@ class Lane {
       this.#settle(items, answers as RawAnswer[]);
     } catch (error) {
       if (kindOf(error) === 'value' && items.length > 1) {
-        const middle = items.length >> 1;
-        await this.#send(items.slice(0, middle));
-        await this.#send(items.slice(middle));
-      } else for (const item of items) this.#reject(item, error);
+        this.#most = items.length >> 1;
+        this.#waiting = [...items, ...this.#waiting];
+        return;
+      }
+      this.#most = MAX_INPUTS;
+      for (const item of items) this.#reject(item, error);
     }
   }
 

@@ -1,4 +1,5 @@
 // Database: what statements run on. A transaction is one too, the caller's included.
+import { Refusal } from '../errors.ts';
 import type { LockMode, Statement } from './statement.ts';
 import { render } from './statement.ts';
 
@@ -42,7 +43,6 @@ export function decodeAnswer<A>(result: unknown, name: string): A[] {
   const answer = Array.isArray(first) ? first[0] : (first as { answer?: unknown } | undefined)?.answer;
   if (typeof answer === 'string') return JSON.parse(answer) as A[];
   if (Array.isArray(answer)) return answer as A[];
-  throw new TypeError(
-    `${name}: query(text, values) must give the rows as an array or as { rows }, each row an object or an array`,
-  );
+  const rule = 'query(text, values) must give the rows as an array or as { rows }, each row an object or an array';
+  throw new Refusal('database_error', `${name}: ${rule}`);
 }

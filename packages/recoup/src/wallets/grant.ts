@@ -29,20 +29,31 @@ const columns = {
  */
 const keyed = (type: 'grant' | 'adjust', outcome: string) => (lock: string) =>
   `${holdWallets(lock)},
-seen as materialized (
+judged as materialized (
   select s.*, e.seq as old_seq, e.amount as old_amount, e.balance as old_balance, e.created_at as old_at, e.type as old_type, e.job_id as old_job_id,
     case
       when e.seq is not null then case when e.type = '${type}' and e.amount = s.amount and e.job_id is not distinct from s.job_id then 'duplicate' else 'conflict' end
       when not has_wallet then ${withoutWallet('no_wallet')}
       when (select last_seq from recoup.wallets where id = s.wallet_id) is distinct from s.last_seq
         or row_number() over (partition by s.wallet_id, s.key order by s.ord) > 1 then 'again'
-      when abs(s.balance + sum(s.amount) over (partition by s.wallet_id order by s.ord rows unbounded preceding)) > 9007199254740991
-        then case when row_number() over (partition by s.wallet_id order by s.ord) = 1 then 'balance_limit' else 'again' end
-      else '${outcome}'
-    end as outcome
+    end as refused
   from held s
   left join lateral (select seq, amount, balance, created_at, type, job_id from recoup.entries
                      where wallet_id = s.wallet_id and key = s.key) e on true),
+summed as materialized (
+  select s.*, balance + sum(amount) filter (where refused is null) over x as total,
+    row_number() over x = 1 as first, bool_or(refused in ('again', 'busy')) over x as behind
+  from judged s
+  window x as (partition by wallet_id order by ord rows unbounded preceding)),
+-- Behind an input that runs again nothing of its wallet is booked: the ledger keeps the order of the inputs.
+seen as materialized (
+  select s.*, case
+      when refused is not null then refused
+      when behind or bool_or(abs(total) > 9007199254740991 and not first) over x then 'again'
+      when abs(total) > 9007199254740991 then 'balance_limit'
+      else '${outcome}' end as outcome
+  from summed s
+  window x as (partition by wallet_id order by ord rows unbounded preceding)),
 done as materialized (
   select s.*, outcome = '${outcome}' as booked, '${type}' as type1, amount as amount1, reason as reason1,
     null::text as type2, null::bigint as amount2, null::text as reason2

@@ -107,6 +107,13 @@ export class Stage {
     if (ms > 0) await this.db.advance(ms);
   }
 
+  /** Stops the clock at a full millisecond, so that a Date is exact. */
+  async stopClock(): Promise<number> {
+    const now = await this.db.now();
+    await this.db.setClock(now);
+    return now.getTime();
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.end().catch(() => {})));
     await Promise.all(this.#handles.map((handle) => handle.close()));

@@ -17,6 +17,7 @@ export interface Child {
 /** All processes of the demo, so that Ctrl-C finds them. */
 export class Children {
   readonly #running = new Set<ChildProcess>();
+  #over = false;
   #crashed!: (error: Error) => void;
   /** Rejects when a process ends that nobody killed. */
   readonly crash = new Promise<never>((_, reject) => {
@@ -29,6 +30,7 @@ export class Children {
 
   /** Starts `worker` or `upstream` with its task; resolves when it is ready. */
   async start(file: 'worker' | 'upstream', name: string, task: unknown): Promise<Child> {
+    if (this.#over) throw new Error('the demo is over');
     const path = fileURLToPath(new URL(`./${file}${extname(import.meta.url)}`, import.meta.url));
     // Its stdout would be mixed into the one JSON object of the main process.
     const child = fork(path, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
@@ -69,7 +71,9 @@ export class Children {
     };
   }
 
+  /** Kills what runs; from then on nothing starts any more. */
   async killAll(): Promise<void> {
+    this.#over = true;
     await Promise.all([...this.#running].map(end));
   }
 }

@@ -6,8 +6,8 @@ import { judge } from './judge.ts';
 import { openNaive } from './naive.ts';
 import { bundledTrace, type Options } from './options.ts';
 import { type ReplayContext, replay } from './replay.ts';
-import { type Result, showComparison, showReplayed, showVerified } from './report.ts';
-import { count, type Screen } from './screen.ts';
+import { type Result, showComparison, showReconciling, showReplayed, showVerified } from './report.ts';
+import { many, type Screen } from './screen.ts';
 import { tellStory } from './story.ts';
 import { Tally } from './tally.ts';
 import { type DemoJob, grantsOf } from './trace.ts';
@@ -45,22 +45,23 @@ export async function runDemo(
 
 async function play(jobs: readonly DemoJob[], context: ReplayContext): Promise<Result> {
   const { screen, options, database, signal, tally } = context;
+  const { dim } = screen.colors;
   screen.heading(1, 'The story of 40 credits: refunded, and then the work comes back finished');
   await tellStory(database, screen, signal);
 
   const grants = grantsOf(jobs);
-  const trace = options.trace === bundledTrace ? 'requests of an LLM service' : 'requests';
-  screen.heading(2, `${count(jobs.length)} ${trace}, ${options.speed} times as fast as they really came`);
-  screen.line(
-    `   ${screen.colors.dim(`${count(grants.size)} wallets, ${rules.workers} worker processes; the upstream is slow, fails, hangs up, and loses,`)}`,
-  );
-  screen.line(`   ${screen.colors.dim('doubles and mixes up its callbacks: for both designs the same')}`);
+  const source = options.trace === bundledTrace ? 'real request' : 'request';
+  screen.heading(2, `${many(jobs.length, source)}, ${options.speed} times as fast as they came`);
+  const cast = `${many(grants.size, 'wallet')}, ${rules.workers} worker processes`;
+  screen.line(dim(`   ${cast}, and for both designs the same upstream: it is`));
+  screen.line(dim('   slow, fails, hangs up, and loses, doubles and mixes up its callbacks.'));
   screen.line();
   await using design = await openRecoup(database, grants, tally);
   const recoup = await replay(design, jobs, context);
-  showReplayed(screen, 'Recoup', recoup);
+  showReplayed(screen, 'Recoup', recoup, tally.ignored);
   const naive = await replayNaive(jobs, grants, context);
-  showReplayed(screen, 'naive', naive);
+  showReplayed(screen, 'naive', naive, undefined);
+  showReconciling(screen, [recoup, naive]);
 
   screen.heading(3, 'Both against what the upstream really did');
   const judged = {

@@ -86,4 +86,6 @@ function listenToSignals(interrupt: AbortController): () => number {
 // Whoever reads the output may stop reading (`npm start | head`): that ends the demo as Ctrl-C does.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.emit('SIGTERM'));
 
-process.exit(await main(process.argv.slice(2)));
+const code = await main(process.argv.slice(2));
+// What is still on its way to a pipe goes first.
+process.stdout.write('', () => process.exit(code));

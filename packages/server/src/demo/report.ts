@@ -2,7 +2,7 @@
 import type { Verified } from 'recoup';
 import { isRight, type Judgement } from './judge.ts';
 import type { Replayed } from './replay.ts';
-import { count, type Screen } from './screen.ts';
+import { count, many, type Screen } from './screen.ts';
 
 export interface Result {
   jobs: number;
@@ -59,23 +59,34 @@ export function okLine({ jobs, recoup, judged }: Result): string {
   return `demo ok: ${figures.join(', ')}, credits wrong 0 (naive ${judged.naive.creditsWrong}), verify ok`;
 }
 
-/** One line for a replay that has ended. */
-export function showReplayed(screen: Screen, name: string, { progress, seconds, killed, reconciled }: Replayed): void {
+/** What a replay came to. `ignored`: signals that changed nothing, as they should not. */
+export function showReplayed(screen: Screen, name: string, replayed: Replayed, ignored: number | undefined): void {
+  const { progress, seconds, killed, reconciled } = replayed;
   const { succeeded, dead, refunded, reclaimed } = progress;
-  const { bold, dim } = screen.colors;
   const ends = `${count(succeeded)} succeeded, ${count(dead)} dead`;
-  const money = `${count(refunded)} refunded, ${count(reclaimed)} of them charged again`;
-  screen.line(`   ${bold(name.padEnd(6))}   ${ends} · ${money} · ${seconds.toFixed(0)} s`);
-  const facts = [`${killed.worker} was killed (SIGKILL) with ${count(killed.held)} jobs in its hands`];
-  if (reconciled > 0) facts.push(`${count(reconciled)} dead letters had been done: found by asking the upstream`);
-  screen.line(`            ${dim(facts.join(' · '))}`);
+  const money = `${count(refunded)} refunded, ${count(reclaimed)} reclaimed`;
+  screen.line(`   ${screen.colors.bold(name.padEnd(6))}   ${ends} · ${money} · ${seconds.toFixed(0)} s`);
+  const fact = (label: string, text: string) =>
+    screen.line(screen.colors.dim(`            ${label.padEnd(10)}   ${text}`));
+  fact('killed', `${killed.worker} by SIGKILL, with ${many(killed.held, 'job')} in its hands`);
+  if (ignored !== undefined) fact('ignored', `${many(ignored, 'signal')} heard before, or too late to change anything`);
+  if (reconciled > 0) fact('reconciled', `${many(reconciled, 'dead letter')} that had been done after all (*)`);
+}
+
+/** What an operator does with dead letters, too: without a word about it the figures would look better than they are. */
+export function showReconciling(screen: Screen, replays: readonly Replayed[]): void {
+  if (replays.every(({ reconciled }) => reconciled === 0)) return;
+  screen.line();
+  screen.line(
+    screen.colors.dim('   (*) found in the end by asking the upstream about each dead letter, as an operator would'),
+  );
 }
 
 /** The two designs beside each other. */
 export function showComparison(screen: Screen, { judged, wallets }: Result): void {
   const { bold, dim, green, red } = screen.colors;
   const rows: [string, keyof Judgement, string][] = [
-    ['credits wrong', 'creditsWrong', `over ${count(wallets)} wallets, either way`],
+    ['credits wrong', 'creditsWrong', `over ${many(wallets, 'wallet')}, either way`],
     ['jobs lost', 'lost', 'never ended'],
     ['jobs free', 'free', 'done, not paid'],
     ['jobs paid twice', 'paidTwice', 'or more often'],
@@ -84,6 +95,7 @@ export function showComparison(screen: Screen, { judged, wallets }: Result): voi
   const cell = (value: number) => (value === 0 ? green : red)(count(value).padStart(12));
   screen.line(`   ${' '.repeat(20)}${bold('Recoup'.padStart(12))}${bold('naive'.padStart(12))}`);
   for (const [label, key, meaning] of rows) {
+    if (key === 'paidForNothing' && judged.recoup[key] + judged.naive[key] === 0) continue;
     screen.line(
       `   ${label.padEnd(20)}${cell(judged.recoup[key])}${cell(judged.naive[key])}   ${dim(meaning)}`.trimEnd(),
     );
@@ -95,7 +107,8 @@ export function showVerified(
   { entries, jobs, wallets, sumOfEntries, sumOfBalances, ok, ms }: Verified,
 ): void {
   const { bold, dim, green, red } = screen.colors;
-  const what = `${count(wallets)} wallets, ${count(jobs)} jobs, ${count(entries)} entries replayed in ${(ms / 1000).toFixed(1)} s`;
+  const what = `${many(wallets, 'wallet')}, ${many(jobs, 'job')}, ${count(entries)} entries replayed in ${(ms / 1000).toFixed(1)} s`;
   screen.line(`   ${bold('verify')}   ${ok ? green('ok') : red('not ok')}   ${what}`);
-  screen.line(dim(`            sum of entries ${count(sumOfEntries)} = sum of balances ${count(sumOfBalances)}`));
+  const same = sumOfEntries === sumOfBalances ? '=' : '≠';
+  screen.line(dim(`            sum of entries ${count(sumOfEntries)} ${same} sum of balances ${count(sumOfBalances)}`));
 }

@@ -6,6 +6,7 @@ const PLAIN_EVERY_MS = 4000;
 const REDRAW_EVERY_MS = 100;
 
 export const count = (value: number): string => value.toLocaleString('en-US');
+export const many = (value: number, what: string): string => `${count(value)} ${what}${value === 1 ? '' : 's'}`;
 /** +40 and −40, with a sign that is as wide as the plus. */
 export const signed = (value: number): string => (value < 0 ? `−${count(-value)}` : `+${count(value)}`);
 
@@ -42,17 +43,18 @@ export class Screen {
   }
 
   /** How far a replay is. On a terminal a bar, elsewhere a line every few seconds. */
-  progress(name: string, { ended, refunded, reclaimed, dead }: Progress, total: number, seconds: number): void {
+  progress(name: string, { ended, refunded, reclaimed }: Progress, total: number, seconds: number): void {
     const now = performance.now();
     if (now - this.#last < (this.#live ? REDRAW_EVERY_MS : PLAIN_EVERY_MS)) return;
     this.#last = now;
+    // Each as wide as it can get, so that nothing moves about.
+    const wide = (value: number) => count(value).padStart(count(total).length);
     const figures = [
-      `${count(ended).padStart(count(total).length)} of ${count(total)} jobs`,
-      `refunded ${count(refunded)}`,
-      `reclaimed ${count(reclaimed)}`,
-      `dead ${count(dead)}`,
-      `${seconds.toFixed(0)} s`,
-    ].join('   ');
+      `${wide(ended)}/${count(total)}`,
+      `${wide(refunded)} refunded`,
+      `${wide(reclaimed)} reclaimed`,
+      `${seconds.toFixed(0).padStart(3)} s`,
+    ].join('  ');
     const label = name.padEnd(6);
     if (!this.#live) this.line(`   ${label}   ${figures}`);
     else this.#draw(this.#bar(label, figures, ended / total));

@@ -26,11 +26,11 @@ const plan: Plan = {
 };
 
 const says: Record<string, string> = {
-  grant: 'what the customer bought',
-  charge: `${JOB} is submitted and sent to the upstream`,
-  refund: `no answer for ${TIMEOUT_MS / 1000} s: counts as failed, the customer gets it back`,
-  reclaim: 'the result lands late: it was done after all',
-  duplicate: 'the same callback once more: ignored',
+  grant: 'what the customer has',
+  charge: `${JOB} is sent to the upstream`,
+  refund: `no answer for ${TIMEOUT_MS / 1000} s: given back`,
+  reclaim: 'the result lands late: taken again',
+  duplicate: 'its callback once more: ignored',
 };
 
 /** Tells it on a schema of its own; throws where it does not end as it must. */
