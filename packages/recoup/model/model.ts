@@ -111,7 +111,10 @@ interface Failure {
 function notBefore(world: World, job: Job, failures: number, failure: Failure): number {
   const settings = queueOf(world, job.queue);
   const asked = Math.min(failure.retryAfterMs ?? 0, settings.retryAfterMaxMs);
-  if (job.failedAttempt === failure.attempt) return Math.max(job.notBefore ?? 0, world.clock + asked);
+  if (job.failedAttempt === failure.attempt) {
+    const old = job.notBefore ?? 0;
+    return failure.retryAfterMs === undefined ? old : Math.max(old, world.clock + asked);
+  }
   const backoff = { baseMs: settings.backoffBaseMs, maxMs: settings.backoffMaxMs };
   const run = { walletId: job.wallet, jobId: job.id, attempt: failure.attempt };
   return world.clock + Math.max(retryDelayMs(backoff, failures, run), asked);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { type Judgement, judge } from '../src/demo/judge.ts';
 import { runs, until } from './embedded/processes.ts';
 
 const program = fileURLToPath(new URL('../dist/demo/main.js', import.meta.url));
@@ -58,6 +59,32 @@ function trace(...lines: string[]): string {
   writeFileSync(path, lines.join('\r\n'));
   return path;
 }
+
+test('books are judged by what was done, whoever wrote them', () => {
+  const jobs = ['a', 'b'].map((id) => ({ id, wallet: 'w', price: 10, ms: 1, atMs: 0 }));
+  // Of two jobs only the first was done, twice.
+  const truth = new Map([
+    ['a', 2],
+    ['b', 0],
+  ]);
+  const right: Judgement = { creditsWrong: 0, lost: 0, free: 0, paidTwice: 0, paidForNothing: 0 };
+  const cases: [balance: number, taken: [a: number, b: number], ended: string[], wrong: Partial<Judgement>][] = [
+    [90, [10, 0], ['a', 'b'], {}],
+    [100, [0, 0], ['a', 'b'], { creditsWrong: 10, free: 1 }],
+    [80, [20, 0], ['a', 'b'], { creditsWrong: 10, paidTwice: 1 }],
+    [80, [10, 10], ['a', 'b'], { creditsWrong: 10, paidForNothing: 1 }],
+    [80, [10, 10], ['a'], { creditsWrong: 10, lost: 1 }],
+    [103, [10, 0], ['a', 'b'], { creditsWrong: 13 }],
+  ];
+  for (const [balance, [a, b], ended, wrong] of cases) {
+    const taken = new Map([
+      ['a', a],
+      ['b', b],
+    ]);
+    const books = { balances: new Map([['w', balance]]), taken, ended: new Set(ended) };
+    expect(judge(jobs, new Map([['w', 100]]), books, truth)).toEqual({ ...right, ...wrong });
+  }
+});
 
 test('300 requests: one JSON object, and it adds up', { timeout: 240_000 }, async () => {
   const demo = new Demo('--headless', '--json', '--jobs', '300', '--seed', '5');

@@ -256,7 +256,8 @@ class Lane {
   }
 
   #resolve(item: Item, answer: RawAnswer): void {
-    this.#observe(this.#statement.name, answer.outcome);
+    // Passed over is no outcome: whoever holds the row brings one about.
+    if (answer.outcome !== 'busy') this.#observe(this.#statement.name, answer.outcome);
     item.resolve(answer);
     this.#close();
   }

@@ -5,7 +5,7 @@ import { render } from './statement.ts';
 
 /**
  * The least a caller's client or transaction must offer: `query(text, values)`, answering rows as an array or under
- * `rows`. A pg client is one; the others need one line (see docs/embedding.md).
+ * `rows`. A pg client is one; for the others see recoup/adapters.
  */
 export interface Queryable {
   // biome-ignore lint/suspicious/noExplicitAny: drivers type their rows and values in their own ways

@@ -66,7 +66,7 @@ export const jobAttempts = statement<typeof key, Attempt>(
 rows as (select a.* from input i join recoup.attempts a on a.wallet_id = i.wallet_id and a.job_id = i.id)
 select coalesce(json_agg(json_build_object('attempt', attempt, 'endedAs', ended_as, 'verdict', verdict, 'jobState', job_state,
   'reason', reason, 'worker', worker, 'upstreamRef', upstream_ref, 'startedAt', started_at, 'endedAt', ended_at)
-  order by ended_at, attempt, ended_as = 'succeeded'), '[]')::text as answer
+  order by ended_at, attempt, ended_as in ('confirmed', 'succeeded')), '[]')::text as answer
 from rows`,
 );
 
