@@ -58,8 +58,9 @@ async function play(jobs: readonly DemoJob[], context: ReplayContext): Promise<R
   screen.line();
   await using design = await openRecoup(database, grants, tally);
   const recoup = await replay(design, jobs, context);
-  showReplayed(screen, 'Recoup', recoup, tally.ignored);
-  const naive = await replayNaive(jobs, grants, context);
+  const duplicatesIgnored = tally.ignored;
+  showReplayed(screen, 'Recoup', recoup, duplicatesIgnored);
+  const naive = await replayNaive(jobs, grants, { ...context, tally: new Tally() });
   showReplayed(screen, 'naive', naive, undefined);
   showReconciling(screen, [recoup, naive]);
 
@@ -76,7 +77,7 @@ async function play(jobs: readonly DemoJob[], context: ReplayContext): Promise<R
     naive,
     judged,
     verified,
-    duplicatesIgnored: tally.ignored,
+    duplicatesIgnored,
   };
   showComparison(screen, result);
   screen.line();

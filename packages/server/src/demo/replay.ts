@@ -41,7 +41,9 @@ interface Running extends ReplayContext {
   jobs: readonly DemoJob[];
   upstream: Child;
   workers: Child[];
-  /** Rejects when something went wrong beside the replay's own steps. */
+  /** Whether every request has come. */
+  arrived: boolean;
+  /** For what goes wrong beside the replay's own steps. */
   fail: (error: Error) => void;
 }
 
@@ -62,7 +64,7 @@ export async function replay(design: Design, jobs: readonly DemoJob[], context: 
       return children.start('worker', name, task);
     }),
   );
-  const running: Running = { ...context, design, jobs, upstream, workers, fail };
+  const running: Running = { ...context, design, jobs, upstream, workers, arrived: false, fail };
   // Awaited here: the callbacks must be received until it is over.
   return await Promise.race([failed, children.crash, play(running, url)]);
 }
@@ -74,12 +76,14 @@ async function play(running: Running, upstreamUrl: string): Promise<Replayed> {
   const victim = workers[1]!;
   const killing = killHalfway(running, victim);
   await arrive(running, killing.halfway);
+  running.arrived = true;
   const held = await killing.killed;
   workers.splice(workers.indexOf(victim), 1);
   await untilQuiet(running);
   const seconds = (performance.now() - started) / 1000;
   await watch.stop();
   await Promise.all(workers.map((worker) => worker.ask('stop')));
+  await hear(workers, running.tally);
   await Promise.all(workers.map((worker) => worker.kill()));
   const reconciled = await reconcile(design, upstreamUrl);
   const record = (await upstream.ask('record')) as UpstreamRecord;
@@ -158,8 +162,17 @@ async function reconcile(design: Design, upstreamUrl: string): Promise<number> {
   return reconciled;
 }
 
+/** Takes the workers' counts. The killed one does not answer any more: what it said last stays. */
+async function hear(workers: readonly Child[], tally: Tally): Promise<void> {
+  for (const worker of workers) {
+    const counts = await worker.ask('counts').catch(() => undefined);
+    if (counts) tally.heard(worker.name, counts as Counts);
+  }
+}
+
 /** Shows how far it is; fails a replay that stands still. */
-function watchProgress({ design, jobs, workers, screen, tally, fail, signal }: Running, started: number) {
+function watchProgress(running: Running, started: number): { stop(): Promise<void> } {
+  const { design, jobs, workers, screen, tally, fail, signal } = running;
   const stopping = new AbortController();
   const any = AbortSignal.any([signal, stopping.signal]);
   const loop = async () => {
@@ -167,21 +180,17 @@ function watchProgress({ design, jobs, workers, screen, tally, fail, signal }: R
     let movedAt = performance.now();
     while (!any.aborted) {
       const progress = await design.progress();
+      const open = await design.open();
       const now = performance.now();
       screen.progress(design.name, progress, jobs.length, (now - started) / 1000);
-      const open = await design.open();
-      if (JSON.stringify([progress, open]) !== seen) movedAt = now;
-      else if (now - movedAt > STALLED_MS) {
+      const state = JSON.stringify([progress, open]);
+      // Where nothing is open and more is to come, the trace itself stands still.
+      if (state !== seen || (open === 0 && !running.arrived)) movedAt = now;
+      if (now - movedAt > STALLED_MS) {
         throw new Error(`${design.name}: nothing has moved for ${STALLED_MS / 1000} s, ${open} jobs are open`);
       }
-      seen = JSON.stringify([progress, open]);
-      for (const worker of workers) {
-        // The killed one does not answer any more; what it said last stays.
-        await worker.ask('counts').then(
-          (counts) => tally.heard(worker.name, counts as Counts),
-          () => {},
-        );
-      }
+      seen = state;
+      await hear(workers, tally);
       await sleep(300, undefined, { signal: any }).catch(() => {});
     }
   };

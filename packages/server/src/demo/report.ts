@@ -61,13 +61,20 @@ export function okLine({ jobs, recoup, judged }: Result): string {
 
 /** What a replay came to. `ignored`: signals that changed nothing, as they should not. */
 export function showReplayed(screen: Screen, name: string, replayed: Replayed, ignored: number | undefined): void {
-  const { progress, seconds, killed, reconciled } = replayed;
+  const { progress, seconds, upstream, killed, reconciled } = replayed;
   const { succeeded, dead, refunded, reclaimed } = progress;
   const ends = `${count(succeeded)} succeeded, ${count(dead)} dead`;
   const money = `${count(refunded)} refunded, ${count(reclaimed)} reclaimed`;
   screen.line(`   ${screen.colors.bold(name.padEnd(6))}   ${ends} · ${money} · ${seconds.toFixed(0)} s`);
   const fact = (label: string, text: string) =>
     screen.line(screen.colors.dim(`            ${label.padEnd(10)}   ${text}`));
+  const { callbacks = 0, callbacks_lost: lost = 0, callbacks_undelivered: _, ...kinds } = upstream;
+  const requests = Object.values(kinds).reduce((sum, times) => sum + times, 0);
+  const fine = count(kinds.success ?? 0);
+  fact(
+    'upstream',
+    `${count(requests)} requests, ${fine} of them fine, ${many(callbacks, 'callback')} and ${count(lost)} lost`,
+  );
   fact('killed', `${killed.worker} by SIGKILL, with ${many(killed.held, 'job')} in its hands`);
   if (ignored !== undefined) fact('ignored', `${many(ignored, 'signal')} heard before, or too late to change anything`);
   if (reconciled > 0) fact('reconciled', `${many(reconciled, 'dead letter')} that had been done after all (*)`);
