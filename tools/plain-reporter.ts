@@ -8,6 +8,8 @@ export default class PlainReporter implements Reporter {
     let skipped = 0;
     for (const module of modules) {
       if (module.errors().length > 0) failed += module.errors().length;
+      // A beforeAll or afterAll that failed: no test of the suite tells of it.
+      for (const suite of module.children.allSuites()) failed += suite.errors().length;
       for (const test of module.children.allTests()) {
         const state = test.result().state;
         if (state === 'passed') passed += 1;

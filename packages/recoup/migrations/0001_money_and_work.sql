@@ -12,10 +12,10 @@ create function recoup.retry_delay_ms(base_ms bigint, max_ms bigint, failures in
   returns bigint
   language sql immutable parallel safe
   as $$
-    select ceil(nominal * (0.5 + 0.5 * fraction))::bigint
+    -- nominal * (1/2 + fraction/2), rounded up; the fraction is f / (2^24 - 1), and all of it is done in integers
+    select div(nominal * (16777215 + f) + 33554429, 33554430)::bigint
     from (select least(base_ms::numeric * power(2::numeric, least(greatest(failures - 1, 0), 40)), max_ms::numeric) as nominal,
-                 ('x' || substr(md5(wallet_id || chr(31) || job_id || chr(31) || attempt::text), 1, 6))::bit(24)::int
-                   / 16777215::numeric as fraction) n
+                 ('x' || substr(md5(wallet_id || chr(31) || job_id || chr(31) || attempt::text), 1, 6))::bit(24)::int as f) n
   $$;
 
 create table recoup.wallets (
@@ -170,7 +170,8 @@ create table recoup.jobs (
   constraint jobs_ended_badly check (state not in ('dead', 'failed', 'canceled', 'discarded') or refunded_at is not null),
   constraint jobs_dead check ((state in ('dead', 'discarded')) = (dead_at is not null)),
   constraint jobs_running check ((state = 'running') = (lease_until is not null)),
-  constraint jobs_waiting check (deadline_at is null or state = 'waiting'),
+  constraint jobs_waiting check (case when state = 'waiting' then queue is null or deadline_at is not null else deadline_at is null end),
+  constraint jobs_failures check (state not in ('queued', 'running', 'waiting') or failures < max_failures),
   constraint jobs_queued check ((state = 'queued') = (not_before is not null)),
   constraint jobs_attempted check (state not in ('running', 'waiting') or attempt >= 1),
   constraint jobs_of_queue check (case when queue is null then state in ('waiting', 'succeeded', 'failed', 'canceled') else state <> 'failed' end)
@@ -203,8 +204,8 @@ create table recoup.attempts (
   tx xid8 not null default pg_current_xact_id(),
   constraint attempts_pkey primary key (wallet_id, job_id, attempt, ended_as),
   constraint attempts_attempt check (attempt >= 0),
-  constraint attempts_ended_as check (ended_as in ('failed', 'lapsed', 'confirmed', 'released', 'superseded', 'canceled', 'succeeded')),
-  constraint attempts_verdict check ((verdict is not null) = (ended_as in ('failed', 'lapsed', 'confirmed'))
+  constraint attempts_ended_as check (ended_as in ('failed', 'lapsed', 'confirmed', 'rejected', 'released', 'superseded', 'canceled', 'succeeded')),
+  constraint attempts_verdict check ((verdict is not null) = (ended_as in ('failed', 'lapsed', 'confirmed', 'rejected'))
     and (verdict is null or verdict in ('definitive', 'presumed')))
 ) with (autovacuum_analyze_threshold = 20000, autovacuum_vacuum_insert_threshold = 100000);
 create index attempts_feed on recoup.attempts (tx);

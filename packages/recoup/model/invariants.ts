@@ -143,7 +143,7 @@ function checkAttempts(world: World, key: string, job: Job, problems: string[]):
     if (rows.findIndex((row) => row.attempt === attempt && row.endedAs === endedAs) !== index) {
       problems.push(`${key} attempt ${attempt} ${endedAs}: attempts_pkey`);
     }
-    if ((verdict !== null) !== (endedAs === 'failed' || endedAs === 'lapsed' || endedAs === 'confirmed')) {
+    if ((verdict !== null) !== ['failed', 'lapsed', 'confirmed', 'rejected'].includes(endedAs)) {
       problems.push(`${key} attempt ${attempt} ${endedAs}: attempts_verdict`);
     }
   }

@@ -21,8 +21,11 @@ function onJob(world: World, at: At, then: (job: Job) => Step): Step {
   return job ? (ended(world, job) ?? then(job)) : absent(world, at);
 }
 
-const lost = (world: World, job: Job, attempt: number): Step =>
-  outcome(world, attempt === job.attempt ? 'duplicate' : 'stale');
+/** A failure that is not heard: said already, or of an attempt that is not the job's any more (a newer one, or released). */
+const lost = (world: World, job: Job, attempt: number): Step => {
+  const released = job.state === 'queued' && job.failedAttempt !== attempt;
+  return outcome(world, attempt === job.attempt && !released ? 'duplicate' : 'stale');
+};
 
 const underWay = (job: Job): boolean => job.state === 'running' || job.state === 'waiting';
 
@@ -117,7 +120,7 @@ function notBefore(world: World, job: Job, failures: number, failure: Failure): 
   }
   const backoff = { baseMs: settings.backoffBaseMs, maxMs: settings.backoffMaxMs };
   const run = { walletId: job.wallet, jobId: job.id, attempt: failure.attempt };
-  return world.clock + Math.max(retryDelayMs(backoff, failures, run), asked);
+  return Math.max(job.notBefore ?? 0, world.clock + Math.max(retryDelayMs(backoff, failures, run), asked));
 }
 
 /** The one effect of fail and lapse. */
@@ -135,7 +138,7 @@ function applyFailure(world: World, job: Job, failure: Failure): Step {
     notBefore: state === 'queued' ? notBefore(world, job, failures, failure) : null,
   };
   const lines: Line[] = refund ? [{ type: 'refund', amount: job.price }] : [];
-  const row = { attempt, endedAs: counts ? endedAs : 'confirmed', verdict } as const;
+  const row = { attempt, endedAs: counts ? endedAs : failure.retryable ? 'confirmed' : 'rejected', verdict } as const;
   const name = state === 'failed' ? 'refunded' : state === 'dead' ? 'dead' : 'retrying';
   return wrote(world, write(world, next, lines, [row]), name);
 }
@@ -149,9 +152,10 @@ export type Report = At & {
 
 function fail(world: World, input: Report): Step {
   return onJob(world, input, (job) => {
-    const attempt = input.attempt ?? (job.queue === null ? job.attempt : undefined);
+    const attempt = job.queue === null ? job.attempt : input.attempt;
     if (attempt === undefined) return refuse(world, 'attempt_required');
-    const known = job.failedAttempt === attempt && job.verdict === 'definitive';
+    const said = job.failedAttempt === attempt && job.verdict === 'definitive';
+    const known = said && (input.retryable || job.failures === 0);
     const late = job.state === 'queued' && input.verdict === 'definitive' && !known;
     if (attempt !== job.attempt || !(underWay(job) || late)) return lost(world, job, attempt);
     return applyFailure(world, job, { ...input, attempt, endedAs: 'failed' });
@@ -220,8 +224,12 @@ function cancel(world: World, input: At & { readonly kept?: number }): Step {
   return wrote(world, write(world, next, lines, rows), 'canceled');
 }
 
-function redrive(world: World, input: At): Step {
+/** `attempt`: the one that the person saw, so that a late repeat does not redrive what ran again meanwhile. */
+type Seen = At & { readonly attempt?: number };
+
+function redrive(world: World, input: Seen): Step {
   return onJob(world, input, (job) => {
+    if ((input.attempt ?? job.attempt) !== job.attempt) return outcome(world, 'stale');
     if (job.state === 'queued') return outcome(world, 'duplicate');
     if (!job.dead) return refuse(world, 'not_dead');
     const next: Job = { ...job, ...CLEARED, state: 'queued', failures: 0, releases: 0, notBefore: world.clock };
@@ -229,8 +237,9 @@ function redrive(world: World, input: At): Step {
   });
 }
 
-function discard(world: World, input: At): Step {
+function discard(world: World, input: Seen): Step {
   return onJob(world, input, (job) => {
+    if ((input.attempt ?? job.attempt) !== job.attempt) return outcome(world, 'stale');
     if (job.state === 'discarded') return outcome(world, 'duplicate');
     if (job.state !== 'dead') return refuse(world, 'not_dead');
     return wrote(world, write(world, { ...job, state: 'discarded' }), 'discarded');

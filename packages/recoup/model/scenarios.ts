@@ -55,6 +55,8 @@ function signalsOf(at: At, signals: Signals): Move[] {
     { transition: 'job.extend', input: { ...at, attempt } },
     { transition: 'job.handOver', input: { ...at, attempt, deadlineMs: 60_000 } },
     { transition: 'job.release', input: { ...at, attempt } },
+    { transition: 'job.redrive', input: { ...at, attempt } },
+    { transition: 'job.discard', input: { ...at, attempt } },
     { transition: 'job.lease', input: { ...at, request: `${at.wallet}/${at.job}/${attempt}` } },
   ]);
   const others: Move[] = [

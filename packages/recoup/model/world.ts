@@ -58,7 +58,15 @@ export interface Job {
   readonly canceled: boolean;
 }
 
-export type EndedAs = 'failed' | 'lapsed' | 'confirmed' | 'released' | 'superseded' | 'canceled' | 'succeeded';
+export type EndedAs =
+  | 'failed'
+  | 'lapsed'
+  | 'confirmed'
+  | 'rejected'
+  | 'released'
+  | 'superseded'
+  | 'canceled'
+  | 'succeeded';
 
 export interface EndedAttempt {
   readonly wallet: string;

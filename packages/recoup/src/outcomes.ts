@@ -70,17 +70,17 @@ export const transitions = {
   },
   'job.fail': {
     guard:
-      '(running or waiting, and attempt = n) or (queued, attempt = n, definitive, and not yet known as definitive); not succeeded, not canceled',
+      '(running or waiting, and attempt = n where there is a queue) or (queued, attempt = n, definitive, and news: not known as definitive, or not retryable and not redriven since); not succeeded, not canceled',
     effect:
       '`queued` with not_before, or `dead` (not retryable, or max_failures reached), or `failed` (no queue); entry `refund` +price if due and not yet refunded',
     outcomes: ['retrying', 'dead', 'refunded', 'canceled', 'succeeded', 'stale', 'duplicate'],
-    refusals: ['no_job', 'pruned', 'attempt_required', 'wallet_busy'],
+    refusals: ['no_job', 'pruned', 'attempt_required', 'balance_limit', 'wallet_busy'],
   },
   'job.lapse': {
     guard: 'running and lease_until ≤ clock, or waiting and deadline_at ≤ clock',
     effect: 'what `job.fail` does, with verdict `presumed`',
     outcomes: ['retrying', 'dead', 'refunded', 'canceled', 'succeeded', 'stale', 'duplicate'],
-    refusals: ['no_job', 'pruned'],
+    refusals: ['no_job', 'pruned', 'balance_limit'],
   },
   'job.succeed': {
     guard: 'not succeeded, not canceled; any attempt, any other state',
@@ -108,15 +108,15 @@ export const transitions = {
     refusals: ['no_job', 'pruned', 'release_limit', 'wallet_busy'],
   },
   'job.redrive': {
-    guard: 'dead or discarded',
+    guard: 'dead or discarded; attempt = n where one is given',
     effect: 'queued at once, failures 0, releases 0; attempt numbers go on; never charges',
-    outcomes: ['redriven', 'canceled', 'succeeded', 'duplicate'],
+    outcomes: ['redriven', 'canceled', 'succeeded', 'stale', 'duplicate'],
     refusals: ['no_job', 'pruned', 'not_dead', 'wallet_busy'],
   },
   'job.discard': {
-    guard: 'dead',
+    guard: 'dead; attempt = n where one is given',
     effect: 'discarded: out of the dead letters; a late success still reclaims',
-    outcomes: ['discarded', 'canceled', 'succeeded', 'duplicate'],
+    outcomes: ['discarded', 'canceled', 'succeeded', 'stale', 'duplicate'],
     refusals: ['no_job', 'pruned', 'not_dead', 'wallet_busy'],
   },
   'job.prune': {

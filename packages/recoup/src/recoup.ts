@@ -179,7 +179,8 @@ export class Recoup implements AsyncDisposable {
       } catch (error) {
         const refusal = asRefusal(error, true);
         if (refusal.code !== 'transaction_conflict') throw error === thrown ? error : refusal;
-        if (attempt === 5) throw refusal;
+        // A lock time-out has waited long enough already: only a lost race is run again.
+        if (attempt === 5 || refusal.details.sqlstate === '55P03') throw refusal;
       }
     }
   }

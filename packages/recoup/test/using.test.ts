@@ -18,7 +18,6 @@ describe.each(inject('servers'))('$name', ({ url }) => {
   });
   afterAll(async () => {
     await recoup.close();
-    expect((await openVerified(database.url)).problems).toEqual([]);
     await database.drop();
   });
 
@@ -228,11 +227,8 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       expect((await recoup.wallets.balance(wallet)).booked).toBe(100 - 4 + 3);
     });
   });
-});
 
-async function openVerified(connection: string) {
-  const recoup = await open({ connection, sweep: false });
-  const verified = await recoup.verify();
-  await recoup.close();
-  return verified;
-}
+  test('the books are right', async () => {
+    expect((await recoup.verify()).problems).toEqual([]);
+  });
+});

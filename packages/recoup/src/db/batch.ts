@@ -51,12 +51,12 @@ export class BatchingRunner implements Runner {
   readonly db: Database;
   readonly #pools: Pools;
   readonly #lanes = new Map<AnyStatement, Lane[]>();
-  readonly #observe: (transition: string, outcome: string) => void;
+  readonly observe: (transition: string, outcome: string) => void;
   #closed = false;
 
   constructor(pools: Pools, observe: (transition: string, outcome: string) => void) {
     this.#pools = pools;
-    this.#observe = observe;
+    this.observe = observe;
     this.db = pools.hot;
   }
 
@@ -64,7 +64,7 @@ export class BatchingRunner implements Runner {
     if (this.#closed) return Promise.reject(new Refusal('closed'));
     let lanes = this.#lanes.get(statement);
     if (!lanes) {
-      lanes = Array.from({ length: LANES }, () => new Lane(statement, this.#pools, this.#observe));
+      lanes = Array.from({ length: LANES }, () => new Lane(statement, this.#pools, this.observe));
       this.#lanes.set(statement, lanes);
     }
     const wallet = (input as { wallet_id?: string }).wallet_id ?? '';

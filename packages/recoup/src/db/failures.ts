@@ -126,3 +126,11 @@ function constraintOf(error: unknown): 'balance' | undefined {
     ? 'balance'
     : undefined;
 }
+
+/**
+ * Whether an error means "run the whole transaction again": a TransactionConflict, or what a driver says itself where
+ * SERIALIZABLE fails only at COMMIT.
+ */
+export function isConflict(error: unknown): boolean {
+  return (error instanceof Refusal && error.code === 'transaction_conflict') || kindOf(error) === 'race';
+}

@@ -23,7 +23,9 @@ export interface Runner {
     statement: Statement<C, A>,
     inputs: readonly InputOf<C>[],
   ): Promise<(A | Refusal)[]>;
-  /** A statement that only reads, or whose inputs cannot hinder one another: run once as it is. */
+  /** Tells the metrics of an answer that did not come through `call` or `many`. */
+  observe(transition: string, outcome: string): void;
+  /** A statement that only reads, or that takes one input at a time: run once as it is, not batched. */
   read<C extends Columns, A>(statement: Statement<C, A>, inputs: readonly InputOf<C>[]): Promise<A[]>;
 }
 
@@ -75,6 +77,7 @@ export function transactionRunner(db: Database, observe: (transition: string, ou
     });
   return {
     db,
+    observe,
     many,
     call: async (statement, input) => (await many(statement, [input]))[0]!,
     read: (statement, inputs) => guarded(() => db.run(statement, JSON.stringify(inputs))),

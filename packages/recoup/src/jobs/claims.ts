@@ -46,6 +46,7 @@ export class Claims {
       const [answer] = await runner.read(leaseJobs, [{ ...input, marks }]);
       if (answer?.outcome !== 'leased') continue;
       this.#remember(input.queue, answer.marks, marks === null);
+      for (const _job of answer.jobs) runner.observe('job.lease', 'leased');
       return answer.jobs;
     }
     throw new Refusal('wallet_busy');

@@ -7,7 +7,7 @@ import { refusalOf } from '../wallets/wallets.ts';
 import { decodeJob, type Job } from './job.ts';
 import { listDeadLetters, previewRedrive, type RedrivePreview } from './queries.ts';
 import { discardJob, redriveJob } from './redrive.ts';
-import { type JobKey, onlyKey } from './signals.ts';
+import { type JobKey, seenKey } from './signals.ts';
 
 /** Which dead letters: all that are given must match. */
 export interface DeadLetterFilter {
@@ -72,9 +72,12 @@ export class DeadLetters {
     return { ...answer!, asOf: new Date(new Date(answer!.asOf).getTime() + 1) };
   }
 
-  /** Runs a dead or discarded job again. `redriven`, `duplicate`, `canceled`, `succeeded`. Refuses `not_dead`. Never charges. */
-  async redrive(key: JobKey): Promise<{ outcome: Outcome<'job.redrive'> }> {
-    const answer = await this.#runner.call(redriveJob, onlyKey(key));
+  /**
+   * Runs a dead or discarded job again. `redriven`, `duplicate`, `canceled`, `succeeded`. Refuses `not_dead`. Never charges.
+   * With the attempt that the person saw, a repeat of the call that arrives after the job has run again is `stale`.
+   */
+  async redrive(key: JobKey & { attempt?: number }): Promise<{ outcome: Outcome<'job.redrive'> }> {
+    const answer = await this.#runner.call(redriveJob, seenKey(key));
     if (answer.outcome === 'redriven') this.#wake('');
     return this.#answer(answer, key) as { outcome: Outcome<'job.redrive'> };
   }
@@ -98,7 +101,7 @@ export class DeadLetters {
       options.signal?.throwIfAborted();
       const answers = await this.#runner.many(
         redriveJob,
-        page.map(({ cursor: [, wallet_id, id] }) => ({ wallet_id, id })),
+        page.map(({ attempt: n, cursor: [, wallet_id, id] }) => ({ wallet_id, id, n })),
       );
       const moved = answers.filter((answer) => !(answer instanceof Refusal) && answer.outcome === 'redriven').length;
       redriven += moved;
@@ -110,8 +113,8 @@ export class DeadLetters {
   }
 
   /** Puts a dead letter aside: it will not run, a late success still reclaims. Refuses `not_dead`. */
-  async discard(key: JobKey): Promise<{ outcome: Outcome<'job.discard'> }> {
-    return this.#answer(await this.#runner.call(discardJob, onlyKey(key)), key) as { outcome: Outcome<'job.discard'> };
+  async discard(key: JobKey & { attempt?: number }): Promise<{ outcome: Outcome<'job.discard'> }> {
+    return this.#answer(await this.#runner.call(discardJob, seenKey(key)), key) as { outcome: Outcome<'job.discard'> };
   }
 
   #answer(answer: { ord: number; outcome: string }, key: JobKey): { outcome: string } {

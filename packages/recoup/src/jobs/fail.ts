@@ -28,9 +28,11 @@ interface Report {
 }
 
 /**
- * Guard `live`: running or waiting in attempt n. Guard `late`: queued after attempt n, and a definitive report that is
- * not known yet: it upgrades a presumed failure (counted already: no second count, no second refund) or ends a released
- * attempt. `counts`: the failure of this attempt is not counted yet. `kills`: it will not run again by itself.
+ * Guard `live`: running or waiting in attempt n (a job without a queue has one attempt, whatever number its caller counts).
+ * Guard `late`: queued after attempt n, and a definitive report that brings news: it confirms a presumed failure, or says
+ * that a confirmed one will never work (unless a person has redriven the job since), or ends a released attempt. `counts`:
+ * the failure of this attempt is not counted yet; else no second count and no second refund. `kills`: it will not run
+ * again by itself.
  */
 export const failing = (report: Report) => (lock: string) =>
   `${holdWallets(lock)},
@@ -45,17 +47,17 @@ judged as materialized (
   from work s
   left join lateral (${queueOf('s.queue', 'backoff_base_ms, backoff_max_ms, retry_after_max_ms')}) q on true
   cross join lateral (select
-    coalesce(state in ('running', 'waiting') and coalesce(n = attempt, queue is null) and ${report.due}, false) as live,
+    coalesce(state in ('running', 'waiting') and (n = attempt or queue is null) and ${report.due}, false) as live,
     coalesce(state = 'queued' and n = attempt and ${report.verdict} = 'definitive'
-      and not (failed_attempt is not distinct from attempt and verdict = 'definitive'), false) as late) l
+      and not (failed_attempt is not distinct from attempt and verdict = 'definitive' and (${report.retryable} or failures = 0)), false) as late) l
   cross join lateral (select failed_attempt is distinct from attempt as counts) c
   cross join lateral (select coalesce(queue is null or not ${report.retryable} or failures + counts::int >= max_failures, false) as kills) k),
 ${takeTurns},
 seen as materialized (
   select s.*, may and earlier = 0 as wins,
     case when next_state = 'queued' then case
-      when counts then now + greatest(recoup.retry_delay_ms(backoff_base_ms, backoff_max_ms, failures + 1, wallet_id, id, attempt)
-        * interval '1 millisecond', coalesce(told, interval '0'))
+      when counts then greatest(not_before, now + greatest(coalesce(told, interval '0'),
+        recoup.retry_delay_ms(backoff_base_ms, backoff_max_ms, failures + 1, wallet_id, id, attempt) * interval '1 millisecond'))
       else greatest(not_before, now + told) end end as next_not_before,
     case ${withoutJob}
       when canceled_at is not null then 'canceled'
@@ -64,7 +66,7 @@ seen as materialized (
       when earlier > 0 then 'again'
       when not has_wallet then 'busy'
       when may then case next_state when 'queued' then 'retrying' when 'dead' then 'dead' else 'refunded' end
-      when n is not null and n <> attempt then 'stale'
+      when (n <> attempt and queue is not null) or (state = 'queued' and failed_attempt is distinct from attempt) then 'stale'
       else 'duplicate'
     end as outcome
   from turn s),
@@ -89,7 +91,7 @@ ${bookEntries},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, verdict, job_state, reason, worker, upstream_id,
     upstream_ref, started_at, ended_at)
-  select wallet_id, id, attempt, case when counts then '${report.endedAs}' else 'confirmed' end, new_verdict_, next_state, new_reason_, worker,
+  select wallet_id, id, attempt, case when counts then '${report.endedAs}' when ${report.retryable} then 'confirmed' else 'rejected' end, new_verdict_, next_state, new_reason_, worker,
     upstream_id, coalesce(new_ref_, upstream_ref), started_at, at
   from book where booked)
 select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not booked then 'again' else outcome end,

@@ -316,7 +316,9 @@ export class Jobs {
     const older_than_ms = check.integer('olderThanMs', options.olderThanMs, 0, check.MAX_DURATION_MS);
     const count = check.optionalInteger('count', options.count, 1, 10_000) ?? 1000;
     const [answer] = await this.#runner.read(pruneJobs, [{ older_than_ms, count }]);
-    return answer?.pruned ?? 0;
+    const pruned = answer?.pruned ?? 0;
+    if (pruned > 0) this.#runner.observe('job.prune', 'pruned');
+    return pruned;
   }
 
   #refuse(answer: { ord: number; outcome: string }, key: signals.JobKey, more: Record<string, unknown> = {}): void {

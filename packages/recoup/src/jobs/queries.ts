@@ -48,7 +48,7 @@ from found b`,
 
 export interface Attempt {
   attempt: number;
-  endedAs: 'failed' | 'lapsed' | 'confirmed' | 'released' | 'superseded' | 'canceled' | 'succeeded';
+  endedAs: 'failed' | 'lapsed' | 'confirmed' | 'rejected' | 'released' | 'superseded' | 'canceled' | 'succeeded';
   verdict: 'definitive' | 'presumed' | null;
   jobState: string;
   reason: string | null;
@@ -66,7 +66,7 @@ export const jobAttempts = statement<typeof key, Attempt>(
 rows as (select a.* from input i join recoup.attempts a on a.wallet_id = i.wallet_id and a.job_id = i.id)
 select coalesce(json_agg(json_build_object('attempt', attempt, 'endedAs', ended_as, 'verdict', verdict, 'jobState', job_state,
   'reason', reason, 'worker', worker, 'upstreamRef', upstream_ref, 'startedAt', started_at, 'endedAt', ended_at)
-  order by ended_at, attempt, ended_as in ('confirmed', 'succeeded')), '[]')::text as answer
+  order by ended_at, attempt, array_position(array['confirmed', 'rejected', 'succeeded'], ended_as) nulls first), '[]')::text as answer
 from rows`,
 );
 
@@ -106,7 +106,10 @@ const deadLetters = `
     and (i.reason is null or j.reason = i.reason) and (i.dead_before is null or j.dead_at <= i.dead_before)`;
 
 /** Dead letters of a filter, oldest first, a page at a time. */
-export const listDeadLetters = statement<typeof filter, { job: JobRow; cursor: [string, string, string] }>(
+export const listDeadLetters = statement<
+  typeof filter,
+  { job: JobRow; attempt: number; cursor: [string, string, string] }
+>(
   'job.listDeadLetters',
   filter,
   () => `
@@ -114,7 +117,7 @@ rows as (
   select j.* ${deadLetters}
   where i.after_at is null or (j.dead_at, j.wallet_id, j.id) > (i.after_at, i.after_wallet, i.after_id)
   order by j.dead_at, j.wallet_id, j.id limit (select count from input))
-select coalesce(json_agg(json_build_object('job', ${jobJson('j')}, 'cursor', json_build_array(dead_at, wallet_id, id))
+select coalesce(json_agg(json_build_object('job', ${jobJson('j')}, 'attempt', attempt, 'cursor', json_build_array(dead_at, wallet_id, id))
   order by dead_at, wallet_id, id), '[]')::text as answer
 from rows j`,
 );

@@ -4,7 +4,7 @@ import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { holdJobs, takeTurns, withoutJob } from './held.ts';
 
-const columns = { wallet_id: 'text', id: 'text' } as const;
+const columns = { wallet_id: 'text', id: 'text', n: 'int' } as const;
 
 interface Move {
   guard: string;
@@ -18,7 +18,7 @@ interface Move {
 
 const deadLetter = (move: Move) => (lock: string) =>
   `${holdJobs(lock, 'input')},
-judged as materialized (select s.*, coalesce(${move.guard}, false) as may from work s),
+judged as materialized (select s.*, coalesce(${move.guard} and coalesce(n = attempt, true), false) as may from work s),
 ${takeTurns},
 seen as materialized (
   select s.*, may and earlier = 0 as wins,
@@ -27,6 +27,7 @@ seen as materialized (
       when succeeded_at is not null then 'succeeded'
       when earlier > 0 then 'again'
       when may then '${move.outcome}'
+      when n <> attempt then 'stale'
       when state = '${move.already}' then 'duplicate'
       else 'not_dead'
     end as outcome

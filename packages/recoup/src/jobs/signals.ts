@@ -137,6 +137,11 @@ export function onlyKey(input: JobKey) {
   check.onlyFields('job', input, ['wallet', 'job']);
   return keyOf(input);
 }
+/** The key with the attempt that the caller saw, if he says so. */
+export function seenKey(input: JobKey & { attempt?: number }) {
+  check.onlyFields('job', input, ['wallet', 'job', 'attempt']);
+  return { ...keyOf(input), n: check.optionalInteger('attempt', input.attempt, 0, MAX_ATTEMPT) };
+}
 export const attemptOf = (input: AttemptKey) => ({
   ...keyOf(input),
   n: check.integer('attempt', input.attempt, 1, MAX_ATTEMPT),

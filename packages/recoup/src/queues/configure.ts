@@ -147,7 +147,9 @@ export class Queues {
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
     checkTogether({ ...(await this.get(queue)), ...given }, given);
     try {
-      return (await this.#runner.call(configure, input)).settings as unknown as QueueSettings;
+      const [answer] = await this.#runner.read(configure, [input]);
+      this.#runner.observe('queue.configure', 'configured');
+      return answer!.settings as unknown as QueueSettings;
     } catch (error) {
       // Two callers at once, each fitting what it read: the constraint has the last word.
       if ((error as { details?: { sqlstate?: string } }).details?.sqlstate !== '23514') throw error;

@@ -50,6 +50,9 @@ export async function startPgBouncer(databaseUrl: string, connections: number): 
     chmodSync(path, mode);
   const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   const child = spawn(binary!, [config], { ...user, stdio: ['ignore', 'ignore', 'pipe'] });
+  // A test that fails before it stops it leaves nothing running.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   let log = '';
   child.stderr.on('data', (chunk: Buffer) => {
     log += chunk;
@@ -60,8 +63,10 @@ export async function startPgBouncer(databaseUrl: string, connections: number): 
     url,
     async stop() {
       const ended = new Promise((done) => child.once('exit', done));
-      child.kill('SIGTERM');
+      // Newer ones wait for their clients at SIGTERM.
+      kill();
       await ended;
+      process.off('exit', kill);
       rmSync(folder, { recursive: true, force: true });
     },
   };

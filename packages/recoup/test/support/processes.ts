@@ -35,6 +35,10 @@ export function workerProcess(url: string, queue: string): WorkerProcess {
 
 /** Blocks this process, event loop and all, until another replica has swept the job out of its hands. */
 export function standStillUntilSwept(url: string, wallet: string, job: string): void {
-  const { status } = spawnSync(process.execPath, [...program, 'sweep', url, wallet, job], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [...program, 'sweep', url, wallet, job], {
+    stdio: 'inherit',
+    // The test's own time limit cannot end what stands still.
+    timeout: 30_000,
+  });
   if (status !== 0) throw new Error(`the sweeping process ended with ${status}`);
 }

@@ -7,7 +7,7 @@ export type Cut = 'request' | 'answer';
 /** ReadyForQuery outside of a transaction: what was sent has been done and committed. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
-export class Proxy {
+export class CuttingProxy {
   readonly #server: Server;
   readonly #target: URL;
   readonly #sockets = new Set<Socket>();
@@ -23,9 +23,9 @@ export class Proxy {
     this.#server = server;
   }
 
-  static async before(url: string): Promise<Proxy> {
+  static async before(url: string): Promise<CuttingProxy> {
     const server = createServer({ noDelay: true });
-    const proxy = new Proxy(new URL(url), server);
+    const proxy = new CuttingProxy(new URL(url), server);
     server.on('connection', (socket) => proxy.#serve(socket));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     return proxy;
