@@ -6,40 +6,49 @@ const BATCH = 500;
 const CLAIM = 100;
 const CONSUMERS = 4;
 
-const TABLES = `
-create schema if not exists bench;
-drop table if exists bench.jobs, bench.entries;
-create table bench.jobs (
-  wallet_id text collate "C", id text collate "C", queue text collate "C", state text, price bigint, priority smallint, attempt int,
-  not_before timestamptz, lease_until timestamptz, worker text, submitted_at timestamptz, started_at timestamptz,
-  succeeded_at timestamptz, payload jsonb, result jsonb, primary key (wallet_id, id));
-create index on bench.jobs (queue, priority, not_before) where state = 'queued';
-create table bench.entries (
+/** The tables of a floor: Recoup's own with their indexes and checks, or the least that a queue with a list of entries needs. */
+const TABLES = {
+  same: `
+create schema if not exists same;
+create table same.jobs (like recoup.jobs including all);
+create table same.entries (like recoup.entries including all)`,
+  naked: `
+create schema if not exists naked;
+create table naked.jobs (
+  wallet_id text collate "C", id text collate "C", queue text collate "C", state text, price bigint, max_failures int, priority smallint,
+  attempt int, not_before timestamptz, lease_until timestamptz, worker text, submitted_at timestamptz, started_at timestamptz,
+  succeeded_at timestamptz, succeeded_attempt int, payload jsonb, result jsonb, primary key (wallet_id, id));
+create index on naked.jobs (queue, priority, not_before) where state = 'queued';
+create table naked.entries (
   wallet_id text collate "C", seq bigint, type text, amount bigint, balance bigint, job_id text collate "C", created_at timestamptz,
-  primary key (wallet_id, seq))`;
+  primary key (wallet_id, seq))`,
+};
+export type FloorTables = keyof typeof TABLES;
 
-const INSERT = `
+const insert = (schema: string) => `
 with i as materialized (select * from jsonb_to_recordset($1::text::jsonb) as i(wallet_id text, id text, seq bigint, payload jsonb)),
-j as (insert into bench.jobs (wallet_id, id, queue, state, price, priority, attempt, not_before, submitted_at, payload)
-      select wallet_id, id, 'floor', 'queued', 40, 5, 0, now(), now(), payload from i)
-insert into bench.entries select wallet_id, seq, 'charge', -40, 960, id, now() from i`;
+j as (insert into ${schema}.jobs (wallet_id, id, queue, state, price, max_failures, priority, attempt, not_before, submitted_at, payload)
+      select wallet_id, id, 'floor', 'queued', 40, 5, 5, 0, now(), now(), payload from i)
+insert into ${schema}.entries (wallet_id, seq, type, amount, balance, job_id, created_at)
+select wallet_id, seq, 'charge', -40, -40, id, now() from i`;
 
-const CLAIMING = `
-update bench.jobs set state = 'running', attempt = attempt + 1, lease_until = now() + interval '30 seconds', worker = 'bench', started_at = now()
+const claim = (schema: string) => `
+update ${schema}.jobs set state = 'running', attempt = attempt + 1, lease_until = now() + interval '30 seconds', worker = 'bench', started_at = now(), not_before = null
 where (wallet_id, id) in (
-  select wallet_id, id from bench.jobs where queue = 'floor' and state = 'queued' and not_before <= now()
+  select wallet_id, id from ${schema}.jobs where queue = 'floor' and state = 'queued' and not_before <= now()
   order by priority, not_before limit ${CLAIM} for update skip locked)
 returning wallet_id, id, payload`;
 
-const FINISH = `
-update bench.jobs j set state = 'succeeded', succeeded_at = now(), lease_until = null, result = '{"ok": true}'
+const finish = (schema: string) => `
+update ${schema}.jobs j set state = 'succeeded', succeeded_at = now(), succeeded_attempt = 1, lease_until = null, result = '{"ok": true}'
 from jsonb_to_recordset($1::text::jsonb) as i(wallet_id text, id text)
 where j.wallet_id = i.wallet_id and j.id = i.id`;
 
 /** The bare life: multi-row inserts of job and entry, SKIP LOCKED claims, multi-row updates; batched as the library batches. */
-export async function floor(url: string, shape: Shape): Promise<() => Promise<void>> {
-  const pool = new pg.Pool({ connectionString: url, max: CONSUMERS });
-  await pool.query(TABLES);
+export async function floor(url: string, shape: Shape, tables: FloorTables): Promise<() => Promise<void>> {
+  const options = '-c enable_seqscan=off -c jit=off';
+  const pool = new pg.Pool({ connectionString: url, max: CONSUMERS, options });
+  await pool.query(TABLES[tables]);
   return async () => {
     for (let start = 0; start < shape.jobs; start += BATCH) {
       const rows = Array.from({ length: Math.min(BATCH, shape.jobs - start) }, (_, i) => {
@@ -47,15 +56,17 @@ export async function floor(url: string, shape: Shape): Promise<() => Promise<vo
         const payload = { prompt: 'a lighthouse at dusk', seconds: 5, index };
         return { wallet_id: `wallet-${index % shape.wallets}`, id: `floor-${index}`, seq: index + 1, payload };
       });
-      await pool.query({ name: 'insert', text: INSERT, values: [JSON.stringify(rows)] });
+      await pool.query({ name: 'insert', text: insert(tables), values: [JSON.stringify(rows)] });
     }
     let left = shape.jobs;
     const consumer = async () => {
       while (left > 0) {
-        const { rows } = await pool.query({ name: 'claim', text: CLAIMING });
+        const { rows } = await pool.query({ name: 'claim', text: claim(tables) });
         left -= rows.length;
         const keys = rows.map(({ wallet_id, id }) => ({ wallet_id, id }));
-        if (keys.length > 0) await pool.query({ name: 'finish', text: FINISH, values: [JSON.stringify(keys)] });
+        if (keys.length > 0) {
+          await pool.query({ name: 'finish', text: finish(tables), values: [JSON.stringify(keys)] });
+        }
       }
     };
     await Promise.all(Array.from({ length: CONSUMERS }, consumer));

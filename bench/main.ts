@@ -61,9 +61,11 @@ async function round(index: number): Promise<void> {
     await submitAll(recoup, of);
     await drain(recoup, of, 'succeed');
   };
-  const bare = await floor(db.url, shape('floor'));
+  const same = await floor(db.url, shape('floor'), 'same');
+  const naked = await floor(db.url, shape('floor'), 'naked');
   const steps: (() => Promise<void>)[] = [
-    () => timed('floor', JOBS, bare),
+    () => timed('floor, same tables', JOBS, same),
+    () => timed('floor, naked tables', JOBS, naked),
     () => timed('money life', JOBS, () => life(shape('many'))),
     () =>
       timed('life without money', JOBS, async () => {
@@ -120,7 +122,8 @@ try {
   const balance = await balances();
   const money = rate('money life');
   const ratios = {
-    money_life_vs_floor: money / rate('floor'),
+    money_life_vs_floor: money / rate('floor, same tables'),
+    money_life_vs_naked_floor: money / rate('floor, naked tables'),
     without_money_vs_with: rate('life without money') / money,
     one_wallet_vs_many: rate('money life, one wallet') / money,
     refund_recover_vs_money_life: rate('refund and recover') / money,

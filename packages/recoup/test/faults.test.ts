@@ -61,7 +61,7 @@ const CASES: Readonly<Record<string, Case>> = {
     first: 'charged',
     again: 'duplicate',
   },
-  'job.extend': { make: onRunning(({ jobs }, job) => jobs.extend(at(job))), first: 'extended', again: 'extended' },
+  'job.extend': { make: onRunning(({ jobs }, job) => jobs.extend({ ...at(job), leaseMs: 60_000 })), first: 'extended', again: 'extended' },
   'job.handOver': {
     make: onRunning(({ jobs }, job) => jobs.handOver(at(job))),
     first: 'handed_over',
@@ -97,6 +97,7 @@ onEvery(
   async (s) => {
     const proxy = await CuttingProxy.before(s.db.url);
     const recoup = await s.replica({ connection: proxy.url });
+    await s.stopClock();
     for (const [name, { make, again }] of Object.entries(CASES)) {
       const call = await make(s);
       const before = await digest(s.db);

@@ -32,8 +32,8 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, attempt, failures, lease_until, upstream_ref)
-  select wallet_id, id, queue, 'running', price, attempt, failures, until, coalesce(new_ref, upstream_ref) from seen where wins
+  insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, lease_until, upstream_ref)
+  select wallet_id, id, queue, 'running', price, max_failures, attempt, failures, until, coalesce(new_ref, upstream_ref) from seen where wins
   on conflict (wallet_id, id) do update set lease_until = excluded.lease_until, upstream_ref = excluded.upstream_ref
   where j.state = 'running' and j.attempt = excluded.attempt
   returning j.wallet_id, j.id)

@@ -31,8 +31,8 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, attempt, failures, deadline_at, upstream_ref)
-  select wallet_id, id, queue, 'waiting', price, attempt, failures, until, coalesce(new_ref, upstream_ref) from seen where wins
+  insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, deadline_at, upstream_ref)
+  select wallet_id, id, queue, 'waiting', price, max_failures, attempt, failures, until, coalesce(new_ref, upstream_ref) from seen where wins
   on conflict (wallet_id, id) do update set
     state = 'waiting', deadline_at = excluded.deadline_at, upstream_ref = excluded.upstream_ref, lease_until = null
   where j.state = 'running' and j.attempt = excluded.attempt

@@ -47,7 +47,7 @@ pick as materialized (
   cross join lateral (
     select j.* from generate_series(0, 9) p
     cross join lateral (
-      select wallet_id, id, queue, state, price, priority, not_before, refund_on, attempt, failures
+      select wallet_id, id, queue, state, price, priority, not_before, max_failures, attempt, failures
       from recoup.jobs
       where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock()
         and not_before >= coalesce((i.marks ->> p)::timestamptz, '-infinity')
@@ -61,8 +61,8 @@ noted as (
   on conflict (id) do nothing
   returning id),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, refund_on, attempt, failures, lease_until, worker, started_at)
-  select p.wallet_id, p.id, p.queue, 'running', p.price, p.refund_on, p.attempt + 1, p.failures, p.until, p.worker, p.now
+  insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, lease_until, worker, started_at)
+  select p.wallet_id, p.id, p.queue, 'running', p.price, p.max_failures, p.attempt + 1, p.failures, p.until, p.worker, p.now
   from pick p where exists (select from input where request_id is null) or exists (select from noted)
   on conflict (wallet_id, id) do update set
     state = 'running', attempt = excluded.attempt, lease_until = excluded.lease_until, worker = excluded.worker,

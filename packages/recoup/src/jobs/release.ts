@@ -41,8 +41,8 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, attempt, failures, releases, not_before)
-  select wallet_id, id, queue, 'queued', price, attempt, failures, releases + 1, next_not_before from seen where wins
+  insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, releases, not_before)
+  select wallet_id, id, queue, 'queued', price, max_failures, attempt, failures, releases + 1, next_not_before from seen where wins
   on conflict (wallet_id, id) do update set
     state = 'queued', releases = excluded.releases, not_before = excluded.not_before, lease_until = null
   where j.state = 'running' and j.attempt = excluded.attempt

@@ -1,0 +1,64 @@
+// Input of the wrong shape: a misspelt field must not be silently ignored, by any call.
+import { expect } from 'vitest';
+import type { InTransaction } from '../src/index.ts';
+import { digest, refusal } from './support/look.ts';
+import { booksAreRight, type Stage, staging } from './support/stage.ts';
+
+const { onFirst } = staging();
+
+async function refuses(
+  s: Stage,
+  field: string | RegExp,
+  call: (recoup: InTransaction) => Promise<unknown>,
+  what: unknown = '',
+) {
+  const before = await digest(s.db);
+  const refused = await refusal(() => call(s.recoup));
+  expect([what, refused.code]).toEqual([what, 'invalid']);
+  expect(String(refused.details.field)).toMatch(field);
+  expect([what, await digest(s.db)]).toEqual([what, before]);
+}
+
+onFirst('a misspelt field, or no object at all, is refused by every call', async (s) => {
+  const { wallet, job } = await s.running(1);
+  const at = { wallet, job, attempt: 1 };
+  const key = { wallet, job };
+  const calls: Record<string, [object, (r: InTransaction, input: never) => Promise<unknown>]> = {
+    open: [{ wallet: 'new', customer: 'c' }, ({ wallets }, input) => wallets.open(input)],
+    change: [{ status: 'active' }, ({ wallets }, input) => wallets.change(wallet, input)],
+    grant: [{ wallet, key: 'k', amount: 1 }, ({ wallets }, input) => wallets.grant(input)],
+    adjust: [{ wallet, key: 'k', amount: 1 }, ({ wallets }, input) => wallets.adjust(input)],
+    grantMany: [{ wallet, key: 'k', amount: 1 }, ({ wallets }, input) => wallets.grantMany([input])],
+    submit: [{ wallet, job: 'j', queue: 'q', price: 1 }, ({ jobs }, input) => jobs.submit(input)],
+    submitMany: [{ wallet, job: 'j', queue: 'q', price: 1 }, ({ jobs }, input) => jobs.submitMany([input])],
+    lease: [{ queue: 'q' }, ({ jobs }, input) => jobs.lease(input)],
+    extend: [at, ({ jobs }, input) => jobs.extend(input)],
+    handOver: [at, ({ jobs }, input) => jobs.handOver(input)],
+    release: [at, ({ jobs }, input) => jobs.release(input)],
+    fail: [at, ({ jobs }, input) => jobs.fail(input)],
+    failMany: [at, ({ jobs }, input) => jobs.failMany([input])],
+    succeed: [at, ({ jobs }, input) => jobs.succeed(input)],
+    succeedMany: [at, ({ jobs }, input) => jobs.succeedMany([input])],
+    settle: [{ ...key, finalPrice: 1 }, ({ jobs }, input) => jobs.settle(input)],
+    cancel: [key, ({ jobs }, input) => jobs.cancel(input)],
+    get: [key, ({ jobs }, input) => jobs.get(input)],
+    attempts: [key, ({ jobs }, input) => jobs.attempts(input)],
+    prune: [{ olderThanMs: 0 }, ({ jobs }, input) => jobs.prune(input)],
+    redrive: [key, ({ jobs }, input) => jobs.deadLetters.redrive(input)],
+    discard: [key, ({ jobs }, input) => jobs.deadLetters.discard(input)],
+    preview: [{ queue: 'q' }, ({ jobs }, input) => jobs.deadLetters.preview(input)],
+    redriveAll: [{ confirm: 0 }, ({ jobs }, input) => jobs.deadLetters.redriveAll({}, input)],
+    configure: [{ paused: false }, ({ queues }, input) => queues.configure('q', input)],
+  };
+  for (const [name, [input, call]] of Object.entries(calls)) {
+    const misspelt = { ...input, walet: 'x' };
+    await refuses(s, /^walet$/, (r) => call(r, misspelt as never), name);
+    for (const none of [null, 5, 'x', [input]]) await refuses(s, /./, (r) => call(r, none as never), [name, none]);
+  }
+  for (const many of ['submitMany', 'failMany', 'succeedMany'] as const) {
+    for (const none of [null, undefined, {}, 'x'])
+      await refuses(s, /./, ({ jobs }) => jobs[many](none as never), [many, none]);
+  }
+});
+
+onFirst('the books are right', booksAreRight);
