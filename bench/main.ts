@@ -1,7 +1,7 @@
 // npm run bench: what a job's life costs, as ratios in one run on one server with full durability. Prints a table or --json.
 import { parseArgs } from 'node:util';
 import { open, type Recoup } from '../packages/recoup/src/index.ts';
-import { testDatabase } from '../packages/recoup/src/testing.ts';
+import { type TestDatabase, testDatabase } from '../packages/recoup/src/testing.ts';
 import { fillWallet, floor } from './floors.ts';
 import { drain, openWallets, type Shape, submitAll } from './lives.ts';
 import { serverCpu, startServer } from './server.ts';
@@ -30,6 +30,7 @@ interface Figure {
   serverCpuUs: number | null;
 }
 const figures = new Map<string, Figure[]>();
+const sizes: Record<string, number>[] = [];
 
 const median = (numbers: number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 const rate = (name: string) => median((figures.get(name) ?? []).map((figure) => figure.perSecond));
@@ -84,10 +85,20 @@ async function round(index: number): Promise<void> {
   ];
   // Each round starts elsewhere, so that nothing always runs first or on the fullest tables.
   for (let i = 0; i < steps.length; i++) await steps[(i + index) % steps.length]!();
+  sizes.push(await bytesPerJob(db));
   const verified = await recoup.verify();
   // The life without money leaves jobs without a charge, and nothing else may be wrong.
   const wrong = verified.problems.filter((problem) => problem.detail !== 'a job without a charge');
   if (wrong.length > 0) throw new Error(`verify: ${JSON.stringify(wrong[0])}`);
+}
+
+/** What a job of a money life leaves on disk, with its indexes, by table. The round's tables hold only such jobs and a few more. */
+async function bytesPerJob(db: TestDatabase): Promise<Record<string, number>> {
+  const [row] = await db.query(`
+    select pg_total_relation_size('recoup.jobs') / (select count(*) from recoup.jobs) as jobs,
+      pg_total_relation_size('recoup.entries') / (select count(*) from recoup.entries) as entries,
+      pg_total_relation_size('recoup.attempts') / (select count(*) from recoup.attempts) as attempts`);
+  return Object.fromEntries(Object.entries(row!).map(([table, bytes]) => [table, Number(bytes)]));
 }
 
 /** Balance of a wallet with a million entries against one with ten, and verify over all of them. */
@@ -144,11 +155,13 @@ try {
         figures: summary,
         verify_ms: balance.verifyMs,
         verify_entries: balance.entries,
+        bytes_per_row: sizes.at(-1),
         ratios,
       }),
     );
   else {
     console.table(Object.fromEntries(summary.map(({ name, ...rest }) => [name, rest])));
+    console.log('bytes per row on disk, indexes included:', sizes.at(-1));
     console.table(
       Object.fromEntries(Object.entries(ratios).map(([name, ratio]) => [name, { ratio: Number(ratio.toFixed(2)) }])),
     );

@@ -6,16 +6,19 @@ export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, Tran
 export type { FeedEvent } from './feed.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export type { Job } from './jobs/job.ts';
-export type { Lease, LeasedJob } from './jobs/jobs.ts';
 export type { Attempt } from './jobs/queries.ts';
 export type {
   AttemptKey,
   Cancel,
   Canceled,
   Each,
+  Extend,
   Fail,
   Failed,
+  HandOver,
   JobKey,
+  Lease,
+  LeasedJob,
   Settled,
   Submit,
   Submitted,

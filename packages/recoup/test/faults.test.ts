@@ -61,7 +61,11 @@ const CASES: Readonly<Record<string, Case>> = {
     first: 'charged',
     again: 'duplicate',
   },
-  'job.extend': { make: onRunning(({ jobs }, job) => jobs.extend({ ...at(job), leaseMs: 60_000 })), first: 'extended', again: 'extended' },
+  'job.extend': {
+    make: onRunning(({ jobs }, job) => jobs.extend({ ...at(job), leaseMs: 60_000 })),
+    first: 'extended',
+    again: 'extended',
+  },
   'job.handOver': {
     make: onRunning(({ jobs }, job) => jobs.handOver(at(job))),
     first: 'handed_over',

@@ -111,13 +111,13 @@ onEvery(
       expect(await s.recoup.jobs.lease({ queue: job.queue })).toEqual([]);
       expect(await ledger(s, job.wallet)).toEqual(['charge -40', 'refund 40']);
       const ends = (await s.recoup.jobs.attempts(key(job))).map(({ endedAs, verdict }) => `${endedAs} ${verdict}`);
-      expect(ends.sort()).toEqual(['confirmed definitive', `${presumed} presumed`]);
+      expect(ends.sort()).toEqual([`${presumed} presumed`, 'rejected definitive']);
     }
   },
 );
 
 onEvery(
-  'a definitive but retryable failure only confirms; a confirmed failure that is refunded at the end still dies once',
+  'a definitive, retryable failure only confirms, one that is not retryable kills; once redriven, neither repeat does',
   async (s) => {
     const queue = newId('queue');
     await s.recoup.queues.configure(queue, { refundOn: 'final' });
@@ -126,7 +126,14 @@ onEvery(
     const { notBefore } = await stateOf(s, job);
     const confirmed = await s.recoup.jobs.fail({ ...at(job), verdict: 'definitive' });
     expect(confirmed).toMatchObject({ outcome: 'retrying', failures: 1, refunded: false, notBefore });
-    expect(await answer(s.recoup.jobs.fail({ ...at(job), verdict: 'definitive', retryable: false }))).toBe('duplicate');
+    expect(await answer(s.recoup.jobs.fail({ ...at(job), verdict: 'definitive' }))).toBe('duplicate');
+    const rejected = { ...at(job), verdict: 'definitive', retryable: false } as const;
+    expect(await answer(s.recoup.jobs.fail(rejected))).toBe('dead');
+    expect(await answer(s.recoup.jobs.fail(rejected))).toBe('duplicate');
+    await s.recoup.jobs.deadLetters.redrive(key(job));
+    expect(await answer(s.recoup.jobs.fail(rejected))).toBe('duplicate');
+    const ends = (await s.recoup.jobs.attempts(key(job))).map(({ endedAs }) => endedAs);
+    expect(ends.sort()).toEqual(['confirmed', 'failed', 'rejected']);
     await s.recoup.jobs.cancel(key(job));
     const dies = await s.running(40, { queue });
     await s.recoup.jobs.fail(at(dies));

@@ -39,7 +39,7 @@ const SIGNALS: readonly Signal[] = [
   },
   {
     send: (r, job) => r.jobs.cancel({ ...of(job), keep: 12 }),
-    means: (m) => (m.succeeded ? {} : { canceled: true, final: m.canceled ? m.final : 12 }),
+    means: (m) => (m.succeeded ? {} : { canceled: true, final: m.final ?? 12 }),
   },
   { send: (r, job) => r.jobs.cancel({ ...of(job) }), means: (m) => (m.succeeded ? {} : { canceled: true }) },
   { send: (r, job) => r.jobs.deadLetters.redrive(of(job)), means: () => ({}) },

@@ -125,6 +125,8 @@ export class Pools {
     const pool = new pg.Pool({ ...this.#config(settings), max });
     // An idle connection that the server closes is no news: the pool drops it, the next query opens another.
     pool.on('error', () => {});
+    // Nor is it for one in use: its query hears of it. A client without a listener would end the whole process instead.
+    pool.on('connect', (client) => client.on('error', () => {}));
     return pool;
   }
 

@@ -12,34 +12,13 @@ import { extendJob } from './extend.ts';
 import { type FailRow, failJob } from './fail.ts';
 import { handOverJob } from './hand-over.ts';
 import { decodeJob, type Job } from './job.ts';
-import type { LeasedRow } from './lease.ts';
 import { pruneJobs } from './prune.ts';
 import { type Attempt, compareJob, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
 import { releaseJob } from './release.ts';
 import { type SettleRow, settleJob } from './settle.ts';
 import * as signals from './signals.ts';
-import { type SubmitRow, submitJob } from './submit.ts';
+import { newJob, type SubmitRow, submitJob } from './submit.ts';
 import { type SucceedRow, succeedJob } from './succeed.ts';
-
-export interface Lease {
-  queue: string;
-  /** At most this many jobs, 1 to 500; 1 unless set. */
-  count?: number;
-  /** Who works: an id for people. */
-  worker?: string;
-  /** The lease's length; the queue's unless set. */
-  leaseMs?: number;
-  /** Makes a lost answer repeatable: the same id gives the same jobs and attempts. */
-  requestId?: string;
-}
-
-/** A job in a worker's hands. */
-export interface LeasedJob {
-  job: Job;
-  payload: unknown;
-  /** Set where an earlier attempt failed: presumed means that the upstream may still have done the work. */
-  earlier: LeasedRow['earlier'];
-}
 
 /** Told when a queue may have something to do. */
 export type Wake = (queue: string) => void;
@@ -118,30 +97,14 @@ export class Jobs {
    * Takes due jobs of a queue: each is a new attempt of its job, the caller's until the lease ends. An empty list means
    * that nothing is due (or the queue is paused).
    */
-  async lease(input: Lease): Promise<LeasedJob[]> {
-    check.onlyFields('lease', input, ['queue', 'count', 'worker', 'leaseMs', 'requestId']);
-    const row = {
-      queue: check.id('queue', input.queue),
-      count: check.optionalInteger('count', input.count, 1, 500) ?? 1,
-      worker: check.optionalId('worker', input.worker),
-      lease_ms: check.optionalInteger('leaseMs', input.leaseMs, 100, 86_400_000),
-      request_id: check.optionalId('requestId', input.requestId),
-    };
-    const leased = await this.#claims.claim(this.#runner, row);
+  async lease(input: signals.Lease): Promise<signals.LeasedJob[]> {
+    const leased = await this.#claims.claim(this.#runner, signals.leaseInput(input));
     return leased.map((one) => ({ ...one, job: decodeJob(one.job) }));
   }
 
   /** Keeps a lease. `extended`; `stale`: the attempt is not running any more; `canceled`, `succeeded`: the job ended. */
-  async extend(input: signals.AttemptKey & { leaseMs?: number; upstreamRef?: string }): Promise<{
-    outcome: Outcome<'job.extend'>;
-    leaseUntil: Date | null;
-  }> {
-    check.onlyFields('extend', input, ['wallet', 'job', 'attempt', 'leaseMs', 'upstreamRef']);
-    const answer = await this.#runner.call(extendJob, {
-      ...signals.attemptOf(input),
-      lease_ms: check.optionalInteger('leaseMs', input.leaseMs, 100, 86_400_000),
-      new_ref: check.optionalId('upstreamRef', input.upstreamRef),
-    });
+  async extend(input: signals.Extend): Promise<{ outcome: Outcome<'job.extend'>; leaseUntil: Date | null }> {
+    const answer = await this.#runner.call(extendJob, signals.extendInput(input));
     this.#refuse(answer, input);
     return { outcome: answer.outcome as Outcome<'job.extend'>, leaseUntil: dateOr(answer.lease_until) };
   }
@@ -150,16 +113,8 @@ export class Jobs {
    * The provider works on it: no lease any more, the callback ends the job, or its deadline does (one hour unless set).
    * `handed_over`, `duplicate`, `stale`, `canceled`, `succeeded`.
    */
-  async handOver(input: signals.AttemptKey & { deadlineMs?: number; upstreamRef?: string }): Promise<{
-    outcome: Outcome<'job.handOver'>;
-    deadlineAt: Date | null;
-  }> {
-    check.onlyFields('handOver', input, ['wallet', 'job', 'attempt', 'deadlineMs', 'upstreamRef']);
-    const answer = await this.#runner.call(handOverJob, {
-      ...signals.attemptOf(input),
-      deadline_ms: check.duration('deadlineMs', input.deadlineMs, 1) ?? 3_600_000,
-      new_ref: check.optionalId('upstreamRef', input.upstreamRef),
-    });
+  async handOver(input: signals.HandOver): Promise<{ outcome: Outcome<'job.handOver'>; deadlineAt: Date | null }> {
+    const answer = await this.#runner.call(handOverJob, signals.handOverInput(input));
     this.#refuse(answer, input);
     return { outcome: answer.outcome as Outcome<'job.handOver'>, deadlineAt: dateOr(answer.deadline_at) };
   }
@@ -259,7 +214,10 @@ export class Jobs {
     };
   }
 
-  /** Gives a job up. `canceled`; `duplicate`; `succeeded`: too late, it is done and paid for. */
+  /**
+   * Gives a job up. `canceled`; `duplicate` (a repeat that first says what is kept settles it); `succeeded`: too late, it
+   * is done and paid for.
+   */
   async cancel(input: signals.Cancel): Promise<signals.Canceled> {
     const answer: CancelRow = await this.#runner.call(cancelJob, signals.cancelInput(input));
     this.#refuse(answer, input);
@@ -277,17 +235,8 @@ export class Jobs {
   }
 
   /** Gives an attempt back unfinished: queued again, no failure, no refund. Refuses `release_limit`. */
-  async release(input: signals.AttemptKey & { delayMs?: number; reason?: string; upstreamRef?: string }): Promise<{
-    outcome: Outcome<'job.release'>;
-    notBefore: Date | null;
-  }> {
-    check.onlyFields('release', input, ['wallet', 'job', 'attempt', 'delayMs', 'reason', 'upstreamRef']);
-    const answer = await this.#runner.call(releaseJob, {
-      ...signals.attemptOf(input),
-      delay_ms: check.duration('delayMs', input.delayMs),
-      new_reason: check.text('reason', input.reason, 2000, 'cut'),
-      new_ref: check.optionalId('upstreamRef', input.upstreamRef),
-    });
+  async release(input: signals.Release): Promise<{ outcome: Outcome<'job.release'>; notBefore: Date | null }> {
+    const answer = await this.#runner.call(releaseJob, signals.releaseInput(input));
     this.#refuse(answer, input);
     return { outcome: answer.outcome as Outcome<'job.release'>, notBefore: dateOr(answer.not_before) };
   }
@@ -325,41 +274,4 @@ export class Jobs {
     const refusal = refusalOf(answer, { wallet: key.wallet, job: key.job, ...more });
     if (refusal) throw refusal;
   }
-}
-
-/** The job as submit just wrote it: known without reading it back. */
-function newJob(answer: SubmitRow, row: ReturnType<typeof signals.submitInput>): Job {
-  const at = new Date(answer.at);
-  const external = row.queue === null;
-  return {
-    wallet: row.wallet_id,
-    id: row.id,
-    queue: row.queue,
-    state: external ? 'waiting' : 'queued',
-    price: row.price,
-    finalPrice: null,
-    priority: row.priority ?? 5,
-    refundOn: answer.refund_on!,
-    attempt: external ? 1 : 0,
-    failures: 0,
-    maxFailures: answer.max_failures!,
-    releases: 0,
-    verdict: null,
-    reason: null,
-    worker: null,
-    upstreamRef: row.upstream_ref,
-    labels: row.labels,
-    succeededAttempt: null,
-    submittedAt: at,
-    startedAt: external ? at : null,
-    notBefore: dateOr(answer.not_before),
-    leaseUntil: null,
-    deadlineAt: row.deadline_ms === null ? null : new Date(at.getTime() + row.deadline_ms),
-    deadAt: null,
-    refundedAt: null,
-    succeededAt: null,
-    reclaimedAt: null,
-    settledAt: null,
-    canceledAt: null,
-  };
 }

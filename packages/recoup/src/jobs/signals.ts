@@ -4,6 +4,7 @@ import { InvalidInput } from '../errors.ts';
 import * as check from '../input.ts';
 import type { JobState, Outcome, Verdict } from '../outcomes.ts';
 import type { Job } from './job.ts';
+import type { LeasedRow } from './lease.ts';
 
 export interface Submit {
   wallet: string;
@@ -65,6 +66,40 @@ export interface Cancel extends JobKey {
   /** What the part already delivered is worth. */
   keep?: number;
   reason?: string;
+}
+
+export interface Lease {
+  queue: string;
+  /** At most this many jobs, 1 to 500; 1 unless set. */
+  count?: number;
+  /** Who works: an id for people. */
+  worker?: string;
+  /** The lease's length; the queue's unless set. */
+  leaseMs?: number;
+  /** Makes a lost answer repeatable: the same id gives the same jobs and attempts. */
+  requestId?: string;
+}
+
+/** A job in a worker's hands. */
+export interface LeasedJob {
+  job: Job;
+  payload: unknown;
+  /** Set where an earlier attempt failed: presumed means that the upstream may still have done the work. */
+  earlier: LeasedRow['earlier'];
+}
+
+export interface Extend extends AttemptKey {
+  leaseMs?: number;
+  upstreamRef?: string;
+}
+export interface HandOver extends AttemptKey {
+  deadlineMs?: number;
+  upstreamRef?: string;
+}
+export interface Release extends AttemptKey {
+  delayMs?: number;
+  reason?: string;
+  upstreamRef?: string;
 }
 
 export interface Submitted {
@@ -220,3 +255,41 @@ export function cancelInput(input: Cancel) {
     new_reason: check.text('reason', input.reason, MAX_REASON, 'cut'),
   };
 }
+
+export function leaseInput(input: Lease) {
+  check.onlyFields('lease', input, ['queue', 'count', 'worker', 'leaseMs', 'requestId']);
+  return {
+    queue: check.id('queue', input.queue),
+    count: check.optionalInteger('count', input.count, 1, 500) ?? 1,
+    worker: check.optionalId('worker', input.worker),
+    lease_ms: leaseMs(input.leaseMs),
+    request_id: check.optionalId('requestId', input.requestId),
+  };
+}
+
+export function extendInput(input: Extend) {
+  check.onlyFields('extend', input, ['wallet', 'job', 'attempt', 'leaseMs', 'upstreamRef']);
+  const new_ref = check.optionalId('upstreamRef', input.upstreamRef);
+  return { ...attemptOf(input), lease_ms: leaseMs(input.leaseMs), new_ref };
+}
+
+export function handOverInput(input: HandOver) {
+  check.onlyFields('handOver', input, ['wallet', 'job', 'attempt', 'deadlineMs', 'upstreamRef']);
+  return {
+    ...attemptOf(input),
+    deadline_ms: check.duration('deadlineMs', input.deadlineMs, 1) ?? 3_600_000,
+    new_ref: check.optionalId('upstreamRef', input.upstreamRef),
+  };
+}
+
+export function releaseInput(input: Release) {
+  check.onlyFields('release', input, ['wallet', 'job', 'attempt', 'delayMs', 'reason', 'upstreamRef']);
+  return {
+    ...attemptOf(input),
+    delay_ms: check.duration('delayMs', input.delayMs),
+    new_reason: check.text('reason', input.reason, MAX_REASON, 'cut'),
+    new_ref: check.optionalId('upstreamRef', input.upstreamRef),
+  };
+}
+
+const leaseMs = (value: unknown) => check.optionalInteger('leaseMs', value, 100, 86_400_000);

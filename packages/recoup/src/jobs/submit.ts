@@ -4,6 +4,8 @@ import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { bookEntries, holdWallets, withoutWallet } from '../wallets/booking.ts';
 import { chargeThere, jobThere, queueOf } from './held.ts';
+import type { Job } from './job.ts';
+import type { submitInput } from './signals.ts';
 
 export interface SubmitRow extends RawAnswer {
   seq: number | null;
@@ -84,3 +86,40 @@ select coalesce(json_agg(json_build_object('ord', ord, 'outcome',
   'max_failures', failures_allowed, 'refund_on', refund_on)), '[]')::text as answer
 from book`,
 );
+
+/** The job as submit just wrote it: known without reading it back. */
+export function newJob(answer: SubmitRow, row: ReturnType<typeof submitInput>): Job {
+  const at = new Date(answer.at);
+  const external = row.queue === null;
+  return {
+    wallet: row.wallet_id,
+    id: row.id,
+    queue: row.queue,
+    state: external ? 'waiting' : 'queued',
+    price: row.price,
+    finalPrice: null,
+    priority: row.priority ?? 5,
+    refundOn: answer.refund_on!,
+    attempt: external ? 1 : 0,
+    failures: 0,
+    maxFailures: answer.max_failures!,
+    releases: 0,
+    verdict: null,
+    reason: null,
+    worker: null,
+    upstreamRef: row.upstream_ref,
+    labels: row.labels,
+    succeededAttempt: null,
+    submittedAt: at,
+    startedAt: external ? at : null,
+    notBefore: answer.not_before === null ? null : new Date(answer.not_before),
+    leaseUntil: null,
+    deadlineAt: row.deadline_ms === null ? null : new Date(at.getTime() + row.deadline_ms),
+    deadAt: null,
+    refundedAt: null,
+    succeededAt: null,
+    reclaimedAt: null,
+    settledAt: null,
+    canceledAt: null,
+  };
+}

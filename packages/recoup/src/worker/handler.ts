@@ -1,6 +1,6 @@
 // What a handler gets and gives: the job in its hands, and the ways to say how it went.
 import type { Job } from '../jobs/job.ts';
-import type { LeasedJob } from '../jobs/jobs.ts';
+import type { LeasedJob } from '../jobs/signals.ts';
 import type { Verdict } from '../outcomes.ts';
 
 /** Why the signal of a job fired. */

@@ -1,7 +1,7 @@
 // One attempt in a worker's hands: keeps its lease, runs the handler, reports what came of it until it is heard.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidInput, Refusal } from '../errors.ts';
-import type { LeasedJob } from '../jobs/jobs.ts';
+import type { LeasedJob } from '../jobs/signals.ts';
 import { type AbortCause, Aborted, type Checked, Done, Failure, type Handler, Release, type Work } from './handler.ts';
 import type { WorkerContext, WorkOptions } from './worker.ts';
 
@@ -50,9 +50,10 @@ export class Run {
       if (first !== undefined) await this.#report(first);
       else {
         await this.#report({ threw: signal.reason });
-        // Whatever the handler still returns counts: a success after a time-out is the late success.
+        // What the handler still finds out counts: a success after a time-out is the late success, and a failure that the
+        // upstream confirms upgrades the presumed one.
         void ending
-          .then((late) => ('returned' in late ? this.#report(late) : undefined))
+          .then((late) => ('returned' in late || isDefinitive(late.threw) ? this.#report(late) : undefined))
           .catch((error: unknown) => this.#context.onError(error as Error));
       }
     } finally {
@@ -203,10 +204,10 @@ export class Run {
   async #fail(threw: unknown): Promise<void> {
     const { jobs } = this.#context;
     const cause = this.#abort.signal.aborted ? (this.#abort.signal.reason as Aborted).cause : undefined;
-    // Not this run's job any more: nothing it could say of it would be heard.
-    if (cause === 'canceled' || cause === 'succeeded' || cause === 'lease_lost') return;
+    // Not this run's job any more: of what it could say only a definitive failure of its attempt would be heard.
+    if (cause === 'canceled' || cause === 'succeeded' || (cause === 'lease_lost' && !isDefinitive(threw))) return;
     const reason = threw instanceof Error ? threw.message || threw.name : String(threw);
-    if (threw instanceof Release || cause === 'shutdown') {
+    if (threw instanceof Release || (cause === 'shutdown' && !isDefinitive(threw))) {
       const delayMs = threw instanceof Release ? threw.delayMs : undefined;
       try {
         await jobs.release({ ...this.#key, reason, ...(delayMs === undefined ? {} : { delayMs }) });
@@ -247,6 +248,8 @@ export class Run {
     }
   }
 }
+
+const isDefinitive = (threw: unknown): boolean => threw instanceof Failure && threw.verdict === 'definitive';
 
 /** The success of an earlier attempt, found by `check`. */
 class CheckedDone extends Done {

@@ -1,6 +1,7 @@
 // The demo from start to end: a database of its own, the story, the replay with both designs, verify.
 import { startEmbedded } from '../embedded/embedded.ts';
 import { Children } from './children.ts';
+import { untilLost } from './connections.ts';
 import { rules } from './design.ts';
 import { judge } from './judge.ts';
 import { openNaive } from './naive.ts';
@@ -36,7 +37,7 @@ export async function runDemo(
     const interrupted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
-    return await Promise.race([interrupted, children.crash, play(jobs, context)]);
+    return await Promise.race([interrupted, children.crash, untilLost(server.url), play(jobs, context)]);
   } finally {
     await children.killAll();
     await server.stop();

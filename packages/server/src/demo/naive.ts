@@ -1,6 +1,7 @@
 // The naive design, as it is often written: two tables; read, then write; refund on a failure, charge on a recovery.
 import { createHash } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
+import { poolOf } from './connections.ts';
 import { type Books, type Design, type Progress, rules, type Signal } from './design.ts';
 import type { DemoJob } from './trace.ts';
 
@@ -49,8 +50,7 @@ export class Naive implements Design {
   readonly #pool: pg.Pool;
 
   constructor(url: string, connections: number) {
-    this.#pool = new pg.Pool({ connectionString: url, max: connections });
-    this.#pool.on('error', () => {});
+    this.#pool = poolOf(url, connections);
   }
 
   /** Named, so that the server plans each statement once: what is compared is the design, not the speed. */

@@ -1,6 +1,7 @@
 // The replay with Recoup: the library does what the naive design does by hand.
-import pg from 'pg';
+import type pg from 'pg';
 import { open, type Recoup } from 'recoup';
+import { poolOf } from './connections.ts';
 import { type Books, type Design, type Progress, rules, type Signal } from './design.ts';
 import type { Tally } from './tally.ts';
 import type { DemoJob } from './trace.ts';
@@ -30,8 +31,7 @@ class OverRecoup implements RecoupDesign {
 
   constructor(recoup: Recoup, url: string) {
     this.recoup = recoup;
-    this.#look = new pg.Pool({ connectionString: url, max: 2 });
-    this.#look.on('error', () => {});
+    this.#look = poolOf(url, 2);
   }
 
   async submit({ wallet, id, price, ms }: DemoJob): Promise<void> {

@@ -1,0 +1,237 @@
+// Traps: ways in which statements like these have gone wrong elsewhere, each built up on purpose.
+import pg from 'pg';
+import { expect } from 'vitest';
+import { open } from '../src/index.ts';
+import { testDatabase } from '../src/testing.ts';
+import { answer, balance, entriesOf, ledger, tally, times } from './support/look.ts';
+import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
+import { untilWaiting } from './support/waiting.ts';
+
+const { onEvery, onFirst } = staging();
+const external = (wallet: string, job: string, price: number) => ({ wallet, job, queue: null, price });
+
+/** A transaction that holds a wallet; `meanwhile` starts calls and waits until they stand behind it. */
+async function behind<T>(
+  s: Stage,
+  wallet: string,
+  held: (client: pg.Client) => Promise<unknown>,
+  calls: () => Promise<T>[],
+): Promise<T[]> {
+  const holder = await s.client();
+  await holder.query('begin');
+  await holder.query('select from recoup.wallets where id = $1 for no key update', [wallet]);
+  await held(holder);
+  const waiting = calls();
+  await untilWaiting(s.db, waiting.length);
+  await holder.query('commit');
+  await holder.end();
+  return Promise.all(waiting);
+}
+
+/** Calls on clients of their own: each waits for itself. */
+async function clients(s: Stage, count: number): Promise<pg.Client[]> {
+  return Promise.all(times(count, () => s.client()));
+}
+
+onEvery(
+  'a guard judged on what was read before the lock: of ten that waited for one wallet, only those fit that fit',
+  async (s) => {
+    const wallet = await s.wallet(100);
+    const rivals = await clients(s, 10);
+    const spend = (client: pg.Client) => s.recoup.using(client).jobs.submit(external(wallet, 'held', 60));
+    const answers = await behind(s, wallet, spend, () =>
+      rivals.map((client, i) => answer(s.recoup.using(client).jobs.submit(external(wallet, `rival ${i}`, 30)))),
+    );
+    expect(tally(answers)).toEqual({ charged: 1, insufficient_credits: 9 });
+    expect(await balance(s, wallet)).toBe(10);
+  },
+);
+
+onEvery(
+  'a sum of entries as guard would overdraw, the newest entry as source of seq would fork: neither happens',
+  async (s) => {
+    const wallet = await s.wallet(50);
+    const rivals = await clients(s, 10);
+    const grant = (client: pg.Client) => s.recoup.using(client).wallets.grant({ wallet, key: 'held', amount: 5 });
+    const answers = await behind(s, wallet, grant, () =>
+      rivals.map((client, i) =>
+        answer(
+          i % 2 === 0
+            ? s.recoup.using(client).jobs.submit(external(wallet, `rival ${i}`, 11))
+            : s.recoup.using(client).wallets.adjust({ wallet, key: `${i}`, amount: -1 }),
+        ),
+      ),
+    );
+    expect(tally(answers)).toEqual({ charged: 4, insufficient_credits: 1, adjusted: 5 });
+    const entries = await entriesOf(s, wallet);
+    expect(entries.map(({ seq }) => seq)).toEqual(times(11, (i) => i + 1));
+  },
+);
+
+onEvery('a job that a rival submits while one waits is a duplicate, not an error of a unique index', async (s) => {
+  const wallet = await s.wallet(100);
+  const rivals = await clients(s, 5);
+  const job = external(wallet, 'the same', 40);
+  const submit = (client: pg.Client) => s.recoup.using(client).jobs.submit(job);
+  const answers = await behind(s, wallet, submit, () => rivals.map((client) => answer(submit(client))));
+  expect(tally(answers)).toEqual({ duplicate: 5 });
+  const other = { ...job, job: 'another' };
+  const mixed = await behind(
+    s,
+    wallet,
+    (client) => s.recoup.using(client).jobs.submit(other),
+    () => [
+      s.recoup.jobs
+        .submitMany([external(wallet, 'x', 1), other, external(wallet, 'y', 1), { ...other, price: 41 }])
+        .then((all) => tally(all.map((one) => ('outcome' in one ? one.outcome : one.code)))),
+    ],
+  );
+  expect(mixed).toEqual([{ charged: 2, duplicate: 1, conflict: 1 }]);
+});
+
+onEvery(
+  'a job that was submitted, finished and pruned while one waited is pruned, not an error of a unique index',
+  async (s) => {
+    const wallet = await s.wallet(100);
+    const [rival] = await clients(s, 1);
+    const job = external(wallet, 'short life', 40);
+    const live = async (client: pg.Client) => {
+      const { jobs } = s.recoup.using(client);
+      await jobs.submit(job);
+      await jobs.succeed({ wallet, job: job.job });
+      await client.query('delete from recoup.jobs where wallet_id = $1', [wallet]);
+      await client.query('delete from recoup.attempts where wallet_id = $1', [wallet]);
+    };
+    expect(await behind(s, wallet, live, () => [answer(s.recoup.using(rival!).jobs.submit(job))])).toEqual(['pruned']);
+    expect(
+      await behind(
+        s,
+        wallet,
+        async () => {},
+        () => [answer(s.recoup.jobs.submit(job))],
+      ),
+    ).toEqual(['pruned']);
+    const next = external(wallet, 'short life too', 40);
+    const both = async (client: pg.Client) => {
+      await s.recoup.using(client).jobs.submit(next);
+      await s.recoup.using(client).jobs.succeed({ wallet, job: next.job });
+      await client.query('delete from recoup.jobs where wallet_id = $1', [wallet]);
+      await client.query('delete from recoup.attempts where wallet_id = $1', [wallet]);
+    };
+    expect(await behind(s, wallet, both, () => [answer(s.recoup.jobs.submit(next))])).toEqual(['pruned']);
+  },
+);
+
+onEvery('a key that a rival grants while one waits is a duplicate, and leaves no gap in the sequence', async (s) => {
+  const wallet = await s.wallet();
+  const rivals = await clients(s, 5);
+  const grant = (client: pg.Client) => s.recoup.using(client).wallets.grant({ wallet, key: 'payment', amount: 10 });
+  const answers = await behind(s, wallet, grant, () => [
+    ...rivals.map((client) => answer(grant(client))),
+    answer(
+      s.recoup.wallets
+        .grantMany([1, 2, 3].map((n) => ({ wallet, key: n === 2 ? 'payment' : `other ${n}`, amount: 10 })))
+        .then(() => ({ outcome: 'many' })),
+    ),
+  ]);
+  expect(tally(answers)).toEqual({ duplicate: 5, many: 1 });
+  expect((await entriesOf(s, wallet)).map(({ seq, balance: after }) => [seq, after])).toEqual([
+    [1, 10],
+    [2, 20],
+    [3, 30],
+  ]);
+});
+
+onEvery(
+  'an entry of a transaction that began earlier and commits later is not older than the entry before it',
+  async (s) => {
+    const wallet = await s.wallet();
+    const early = await s.client();
+    await early.query('begin');
+    // Its now() stands from here.
+    await early.query('select now()');
+    for (let i = 0; i < 3; i++) await s.recoup.wallets.grant({ wallet, key: `later ${i}`, amount: 1 });
+    await s.recoup.using(early).wallets.grant({ wallet, key: 'early', amount: 1 });
+    await s.recoup.using(early).jobs.submit(external(wallet, 'early', 1));
+    await early.query('commit');
+    await s.recoup.wallets.grant({ wallet, key: 'last', amount: 1 });
+    const instants = (await entriesOf(s, wallet)).map(({ createdAt }) => createdAt.getTime());
+    expect(instants).toEqual(instants.toSorted((a, b) => a - b));
+    expect(instants.length).toBe(6);
+  },
+);
+
+onEvery('the outcome of the loser is the one of the winner that committed, not of the state it had read', async (s) => {
+  const job = await s.running(40);
+  const { wallet } = job;
+  const at = { wallet, job: job.job, attempt: 1 };
+  const [one, two, three] = await clients(s, 3);
+  const answers = await behind(
+    s,
+    wallet,
+    (client) => s.recoup.using(client).jobs.succeed({ ...at, finalPrice: 30 }),
+    () => [
+      answer(s.recoup.using(one!).jobs.fail({ ...at, verdict: 'definitive', retryable: false })),
+      answer(s.recoup.using(two!).jobs.cancel({ wallet, job: job.job })),
+      answer(s.recoup.using(three!).jobs.settle({ wallet, job: job.job, finalPrice: 31 })),
+    ],
+  );
+  expect(answers).toEqual(['succeeded', 'succeeded', 'conflict']);
+  expect(await ledger(s, wallet)).toEqual(['charge -40', 'settle 10']);
+});
+
+onEvery('locks are taken in the order of bytes, whatever the collation of the database', async (s) => {
+  const name = `icu_${process.pid}_${newId('x').slice(2)}`;
+  await s.db.query(
+    `create database ${name} template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US' locale 'C'`,
+  );
+  const url = new URL(s.db.url);
+  url.pathname = `/${name}`;
+  const [one, other] = [
+    await open({ connection: url.href, migrate: true, sweep: false }),
+    await open({ connection: url.href, sweep: false }),
+  ];
+  // In an ICU database `a` stands before `B`, by bytes behind it; `ä` and `z` likewise.
+  const wallets = ['a', 'B', 'c', 'D', 'z', 'ä', 'Z', 'é', 'e', '-', '_', '1'];
+  for (const wallet of wallets) {
+    await one.wallets.open({ wallet, customer: 'c' });
+    await one.wallets.grant({ wallet, key: 'start', amount: 1000 });
+  }
+  const send = (recoup: typeof one, caller: string, order: string[]) =>
+    Promise.all(
+      times(60, (i) =>
+        recoup.transaction(
+          async ({ jobs }) =>
+            (await jobs.submitMany(order.map((wallet) => external(wallet, `${caller} ${i}`, 1)))).length,
+        ),
+      ),
+    );
+  const [a, b] = await Promise.all([send(one, 'one', wallets), send(other, 'other', wallets.toReversed())]);
+  expect([a, b].flat()).toEqual(times(120, () => 12));
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  const { rows } = await client.query('select deadlocks::int from pg_stat_database where datname = current_database()');
+  expect(rows).toEqual([{ deadlocks: 0 }]);
+  await client.end();
+  expect(await one.verify()).toMatchObject({ ok: true, jobs: 1440 });
+  await Promise.all([one.close(), other.close()]);
+  await s.db.query(`drop database ${name} with (force)`);
+});
+
+onFirst('two ids that a database without care would make one stay two: lone surrogates never arrive', async (s) => {
+  const wallet = await s.wallet(10);
+  for (const job of ['\ud800', '\udfff', 'a\ud83d'])
+    expect(await answer(s.recoup.jobs.submit(external(wallet, job, 1)))).toBe('invalid');
+  expect(await ledger(s, wallet)).toEqual([]);
+});
+
+onFirst(
+  'a database of its own for each test: a template is made once, however many begin at the same moment',
+  async (s) => {
+    const databases = await Promise.all(times(6, () => testDatabase(s.server.url)));
+    expect(new Set(databases.map(({ url }) => url)).size).toBe(6);
+    await Promise.all(databases.map((database) => database.drop()));
+  },
+);
+
+onEvery('the books are right', booksAreRight);
