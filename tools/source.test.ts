@@ -81,9 +81,9 @@ test('every command that the pages name is there', () => {
     existsSync(join(root, path)),
   );
   const missing = pages.flatMap((page) =>
-    [...read(page).matchAll(/npm (?:run (?:--silent )?)?([a-z:-]+)/g)]
-      .map(([, name]) => name!)
-      .filter((name) => !['ci', 'install', 'run', 'pack', ...scripts].includes(name))
+    [...read(page).matchAll(/npm (?:run (?:--silent )?([a-z:-]+)|(test|start)\b)/g)]
+      .map(([, script, short]) => script ?? short!)
+      .filter((name) => !scripts.includes(name))
       .map((name) => `${page}: npm run ${name}`),
   );
   expect(missing).toEqual([]);
