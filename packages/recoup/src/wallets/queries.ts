@@ -4,24 +4,26 @@ import type { EntryType } from '../outcomes.ts';
 
 const one = { wallet_id: 'text' } as const;
 
+/** All figures in the wallet's smallest unit. */
 export interface BalanceRow {
   wallet: string;
   customer: string;
   unit: string;
   status: 'active' | 'closed';
+  /** The ledger's balance: negative is a debt. */
   booked: number;
   overdraftLimit: number;
+  /** What a submit may cost now; 0 in debt beyond the overdraft limit, or when the wallet is closed. */
   spendable: number;
+  /** Charged for jobs that have not ended. */
   held: number;
+  /** Given back for jobs that may still succeed: taken again if they do. */
   atRisk: number;
   lastSeq: number;
   lastEntryAt: string | null;
 }
 
-/**
- * A wallet's balance and what stands behind it: `held` is what its running jobs were charged, `atRisk` what was given
- * back for jobs that may still succeed.
- */
+/** A wallet's balance and what stands behind it. */
 export const getBalance = statement<typeof one, BalanceRow>(
   'wallet.balance',
   one,

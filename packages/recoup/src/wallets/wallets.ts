@@ -5,31 +5,17 @@ import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
 import { adjustEntry, grantEntry, type KeyedAnswer } from './grant.ts';
 import { changeWallet, openWallet } from './open.ts';
-import { balanceAt, type EntryRow, entriesOfJob, getBalance, listEntries } from './queries.ts';
+import { type BalanceRow, balanceAt, type EntryRow, entriesOfJob, getBalance, listEntries } from './queries.ts';
 
 /** A row of the ledger with its instant as a Date. */
 export interface Entry extends Omit<EntryRow, 'createdAt'> {
   createdAt: Date;
 }
 
-/** What a wallet holds. All figures in its smallest unit. */
-export interface Balance {
-  wallet: string;
-  customer: string;
-  unit: string;
-  status: 'active' | 'closed';
-  /** The ledger's balance: negative is a debt. */
-  booked: number;
-  overdraftLimit: number;
-  /** What a submit may cost now; 0 in debt beyond the overdraft limit, or when the wallet is closed. */
-  spendable: number;
-  /** Charged for jobs that have not ended. */
-  held: number;
-  /** Given back for jobs that may still succeed: taken again if they do. */
-  atRisk: number;
+/** What a wallet holds. */
+export interface Balance extends Omit<BalanceRow, 'lastEntryAt'> {
   /** Credits that will expire; empty while no grant expires. */
   expiring: { amount: number; at: Date }[];
-  lastSeq: number;
   lastEntryAt: Date | null;
 }
 

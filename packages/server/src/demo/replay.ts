@@ -112,15 +112,17 @@ async function arrive({ design, jobs, fail, signal }: Running, halfway: () => vo
   await Promise.all(submitted);
 }
 
-/** From halfway on, waits until the victim has jobs in its hands (or all is over), and kills it with no warning. */
-function killHalfway({ design, jobs, fail, signal }: Running, victim: Child) {
+/** From halfway on, waits until the victim is busy (once all have come: has anything at all), and kills it with no warning. */
+function killHalfway(running: Running, victim: Child) {
+  const { design, jobs, fail, signal } = running;
   let halfway!: () => void;
   const reached = new Promise<void>((resolve) => {
     halfway = resolve;
   });
   const kill = async () => {
     await reached;
-    while ((await design.heldBy(victim.name)) === 0 && (await design.progress()).ended < jobs.length) {
+    while ((await design.heldBy(victim.name)) < (running.arrived ? 1 : rules.concurrency / 2)) {
+      if (running.arrived && (await design.progress()).ended === jobs.length) break;
       await sleep(2, undefined, { signal });
     }
     await victim.kill();

@@ -71,12 +71,9 @@ export function showReplayed(screen: Screen, name: string, replayed: Replayed, i
   const { callbacks = 0, callbacks_lost: lost = 0, callbacks_undelivered: _, ...kinds } = upstream;
   const requests = Object.values(kinds).reduce((sum, times) => sum + times, 0);
   const fine = count(kinds.success ?? 0);
-  fact(
-    'upstream',
-    `${count(requests)} requests, ${fine} of them fine, ${many(callbacks, 'callback')} and ${count(lost)} lost`,
-  );
+  fact('upstream', `${count(requests)} requests, ${fine} fine; ${count(callbacks)} callbacks, ${count(lost)} lost`);
   fact('killed', `${killed.worker} by SIGKILL, with ${many(killed.held, 'job')} in its hands`);
-  if (ignored !== undefined) fact('ignored', `${many(ignored, 'signal')} heard before, or too late to change anything`);
+  if (ignored !== undefined) fact('ignored', `${many(ignored, 'signal')} heard before, or too late to matter`);
   if (reconciled > 0) fact('reconciled', `${many(reconciled, 'dead letter')} that had been done after all (*)`);
 }
 
@@ -84,9 +81,7 @@ export function showReplayed(screen: Screen, name: string, replayed: Replayed, i
 export function showReconciling(screen: Screen, replays: readonly Replayed[]): void {
   if (replays.every(({ reconciled }) => reconciled === 0)) return;
   screen.line();
-  screen.line(
-    screen.colors.dim('   (*) found in the end by asking the upstream about each dead letter, as an operator would'),
-  );
+  screen.line(screen.colors.dim('   (*) the upstream was asked about each dead letter, as an operator would'));
 }
 
 /** The two designs beside each other. */
