@@ -39,7 +39,7 @@ export {
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, type OpenOptions, open, type Recoup } from './recoup.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
-export type { Adjust, Balance, Entry, Grant, KeyedEntry, OpenInput } from './wallets/wallets.ts';
+export type { Adjust, Balance, BalanceAt, Entry, Grant, KeyedEntry, OpenInput } from './wallets/wallets.ts';
 export {
   type AbortCause,
   Aborted,

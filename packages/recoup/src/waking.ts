@@ -97,10 +97,12 @@ export class Waking {
     const signal = this.#stop.signal;
     while (!signal.aborted) {
       const client = this.#pools.dedicated();
+      let onAbort = () => {};
       const ended = new Promise<void>((done) => {
+        onAbort = () => done();
         client.on('error', () => done());
         client.on('end', () => done());
-        signal.addEventListener('abort', () => done(), { once: true });
+        signal.addEventListener('abort', onAbort);
       });
       client.on('notification', ({ payload }) => {
         for (const queue of queuesOf(payload)) this.#local(queue);
@@ -114,6 +116,7 @@ export class Waking {
       } catch {
         // Not reachable: tried again below.
       }
+      signal.removeEventListener('abort', onAbort);
       await client.end().catch(() => {});
       await sleep(1000, undefined, { signal }).catch(() => {});
     }

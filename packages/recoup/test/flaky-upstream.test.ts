@@ -113,9 +113,9 @@ test('answers, callbacks and the ground truth are what the plans say', async () 
 const late: Plan = {
   kind: 'slow',
   answer: 'result',
-  answerMs: 300,
-  doneMs: 300,
-  callbacks: [{ status: 'succeeded', ms: 320 }],
+  answerMs: 1500,
+  doneMs: 1500,
+  callbacks: [{ status: 'succeeded', ms: 1520 }],
 };
 
 test('a late success on demand: the client is gone, the work goes on, the callback comes', async () => {

@@ -31,7 +31,10 @@ export interface FlakyUpstream extends AsyncDisposable {
   readonly url: string;
   /** The ground truth, by job id. */
   readonly runs: ReadonlyMap<string, Readonly<FlakyRun>>;
-  /** Requests by kind of plan; callbacks that arrived (`callbacks`), found nobody (`callbacks_undelivered`), or were never sent (`callbacks_lost`). */
+  /**
+   * Requests by kind of plan; callbacks that arrived (`callbacks`), that nobody took (`callbacks_undelivered`), and
+   * work that was done without one (`callbacks_lost`).
+   */
   readonly counts: Readonly<Record<string, number>>;
   /** Answers, work and callbacks that are still to come. */
   readonly pending: number;

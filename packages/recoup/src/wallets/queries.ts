@@ -44,8 +44,11 @@ const instant = { wallet_id: 'text', at: 'timestamptz' } as const;
 export interface BalanceAtRow {
   wallet: string;
   at: string;
+  /** The last entry at or before the instant; 0: none yet. */
   seq: number;
   booked: number;
+  /** What a submit might have cost then, under the overdraft limit of today: its history is not kept. */
+  spendable: number;
 }
 
 /** The balance after the last entry at or before an instant: a binary search over seq, since created_at never falls along it. */
@@ -66,8 +69,31 @@ found as (
     where s.low < s.high)
   select wallet_id, at, low as seq from search where low >= high)
 select coalesce(json_agg(json_build_object('wallet', f.wallet_id, 'at', f.at, 'seq', f.seq, 'booked',
-  coalesce((select balance from recoup.entries e where e.wallet_id = f.wallet_id and e.seq = f.seq), 0))), '[]')::text as answer
-from found f`,
+  e.booked, 'spendable', greatest(e.booked + w.overdraft_limit, 0))), '[]')::text as answer
+from found f
+join recoup.wallets w on w.id = f.wallet_id
+cross join lateral (select coalesce((select balance from recoup.entries e where e.wallet_id = f.wallet_id and e.seq = f.seq), 0) as booked) e`,
+);
+
+const upTo = { wallet_id: 'text', seq: 'bigint', at: 'timestamptz' } as const;
+
+/**
+ * What stood at risk after an entry: refunds not taken back by then, of jobs not canceled by then. Reads the wallet's
+ * entries up to it. A job that was refunded, then canceled, then pruned counts as canceled from the start.
+ */
+export const riskAt = statement<typeof upTo, { atRisk: number }>(
+  'wallet.riskAt',
+  upTo,
+  () => `
+refunds as (
+  select e.wallet_id, e.job_id, e.amount from input i
+  join recoup.entries e on e.wallet_id = i.wallet_id and e.seq <= i.seq and e.type = 'refund')
+select json_build_array(json_build_object('atRisk', coalesce(sum(r.amount), 0)))::text as answer
+from input i cross join refunds r
+left join recoup.jobs j on j.wallet_id = r.wallet_id and j.id = r.job_id
+where not (j.canceled_at is not null and j.canceled_at <= i.at)
+  and (j.id is not null or (select true from recoup.entries e where e.wallet_id = r.wallet_id and e.job_id = r.job_id and e.type = 'reclaim'))
+  and (select seq from recoup.entries e where e.wallet_id = r.wallet_id and e.job_id = r.job_id and e.type = 'reclaim' and e.seq <= i.seq) is null`,
 );
 
 const page = {

@@ -5,7 +5,16 @@ import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
 import { adjustEntry, grantEntry, type KeyedAnswer } from './grant.ts';
 import { changeWallet, openWallet } from './open.ts';
-import { type BalanceRow, balanceAt, type EntryRow, entriesOfJob, getBalance, listEntries } from './queries.ts';
+import {
+  type BalanceAtRow,
+  type BalanceRow,
+  balanceAt,
+  type EntryRow,
+  entriesOfJob,
+  getBalance,
+  listEntries,
+  riskAt,
+} from './queries.ts';
 
 /** A row of the ledger with its instant as a Date. */
 export interface Entry extends Omit<EntryRow, 'createdAt'> {
@@ -17,6 +26,13 @@ export interface Balance extends Omit<BalanceRow, 'lastEntryAt'> {
   /** Credits that will expire; empty while no grant expires. */
   expiring: { amount: number; at: Date }[];
   lastEntryAt: Date | null;
+}
+
+/** What a wallet held at a past instant. */
+export interface BalanceAt extends Omit<BalanceAtRow, 'at'> {
+  at: Date;
+  /** Only with `parts`. */
+  atRisk?: number;
 }
 
 export interface Grant {
@@ -178,13 +194,22 @@ export class Wallets {
     return { ...row, expiring: [], lastEntryAt: lastEntryAt === null ? null : new Date(lastEntryAt) };
   }
 
-  /** The balance after the last entry at or before an instant, and that entry's seq (0: none yet). Refuses `no_wallet`. */
-  async balanceAt(wallet: string, at: Date): Promise<{ wallet: string; at: Date; seq: number; booked: number }> {
+  /**
+   * The balance at an instant: booked after the last entry at or before it (one look-up, however long the ledger), and
+   * spendable. With `parts` also what stood at risk then, for which the wallet's entries up to it are read. Refuses
+   * `no_wallet`.
+   */
+  async balanceAt(wallet: string, at: Date, options: { parts?: boolean } = {}): Promise<BalanceAt> {
+    check.onlyFields('balanceAt', options, ['parts']);
     const text = check.instant('at', at);
     if (text === null) throw new InvalidInput('at', 'must be a valid Date');
-    const [row] = await this.#runner.read(balanceAt, [{ wallet_id: check.id('wallet', wallet), at: text }]);
+    const wallet_id = check.id('wallet', wallet);
+    const [row] = await this.#runner.read(balanceAt, [{ wallet_id, at: text }]);
     if (!row) throw new Refusal('no_wallet', undefined, { wallet });
-    return { ...row, at: new Date(row.at) };
+    const risk = check.flag('parts', options.parts, false)
+      ? await this.#runner.read(riskAt, [{ wallet_id, seq: row.seq, at: text }])
+      : [];
+    return { ...row, at: new Date(row.at), ...risk[0] };
   }
 
   /**

@@ -15,6 +15,8 @@ export class Run {
   readonly #options: WorkOptions;
   readonly #context: WorkerContext;
   readonly #abort = new AbortController();
+  /** The worker's time to drain is over: one more report, no waiting for a database that does not answer. */
+  readonly #giveUp = new AbortController();
   readonly #key: { wallet: string; job: string; attempt: number };
   #handedOver = false;
   #over = false;
@@ -28,6 +30,7 @@ export class Run {
   }
 
   abort(cause: AbortCause): void {
+    if (cause === 'shutdown') this.#giveUp.abort();
     if (!this.#abort.signal.aborted) this.#abort.abort(new Aborted(cause));
   }
 
@@ -235,15 +238,17 @@ export class Run {
     }
   }
 
-  /** Reports again for as long as the database does not answer; if this process dies first, the lease recovers the job. */
+  /** Reports again for as long as the database does not answer; if this process goes first, the lease recovers the job. */
   async #untilHeard(report: () => Promise<void>): Promise<void> {
     for (let tries = 0; ; tries++) {
       try {
         return await report();
       } catch (error) {
         const retryable = error instanceof Refusal && error.retryable && error.code !== 'closed';
-        if (!retryable) throw error;
-        await sleep(Math.min(100 * 2 ** Math.min(tries, 10), 5000));
+        if (!retryable || this.#giveUp.signal.aborted) throw error;
+        await sleep(Math.min(100 * 2 ** Math.min(tries, 10), 5000), undefined, { signal: this.#giveUp.signal }).catch(
+          () => {},
+        );
       }
     }
   }

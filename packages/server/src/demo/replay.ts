@@ -32,7 +32,7 @@ export interface Replayed {
   seconds: number;
   /** The worker that was killed, and how many jobs it had in its hands. */
   killed: { worker: string; held: number };
-  /** Dead letters that had been done with every signal of it lost: the upstream was asked. */
+  /** Dead letters that had been done after all: the upstream was asked about each. */
   reconciled: number;
 }
 
@@ -112,7 +112,7 @@ async function arrive({ design, jobs, fail, signal }: Running, halfway: () => vo
   await Promise.all(submitted);
 }
 
-/** From halfway on, waits until the victim is busy (once all have come: has anything at all), and kills it with no warning. */
+/** From halfway on, waits until the victim is busy (once all have come: has anything), and kills it with no warning. */
 function killHalfway(running: Running, victim: Child) {
   const { design, jobs, fail, signal } = running;
   let halfway!: () => void;

@@ -77,11 +77,11 @@ export function showReplayed(screen: Screen, name: string, replayed: Replayed, i
   if (reconciled > 0) fact('reconciled', `${many(reconciled, 'dead letter')} that had been done after all (*)`);
 }
 
-/** What an operator does with dead letters, too: without a word about it the figures would look better than they are. */
+/** The honest word about it: without the asking, these would have been done and not paid. */
 export function showReconciling(screen: Screen, replays: readonly Replayed[]): void {
   if (replays.every(({ reconciled }) => reconciled === 0)) return;
   screen.line();
-  screen.line(screen.colors.dim('   (*) the upstream was asked about each dead letter, as an operator would'));
+  screen.line(screen.colors.dim('   (*) where answer and callback are both lost, only asking the upstream tells'));
 }
 
 /** The two designs beside each other. */

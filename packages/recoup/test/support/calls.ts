@@ -1,0 +1,88 @@
+// The actions of the model as calls of the library: one by one, in one turn, in batch forms, in one transaction.
+import type { Action } from '../../model/model.ts';
+import type { InTransaction, Recoup } from '../../src/index.ts';
+import { answer, named } from './look.ts';
+
+const given = <K extends string, V>(name: K, value: V | undefined) =>
+  value === undefined ? {} : ({ [name]: value } as Record<K, V>);
+
+/** What a lease, a lapse or a pruning is in the library is another call: see both-worlds.ts. */
+export type Call = Exclude<Action, { transition: 'job.lease' | 'job.lapse' | 'job.prune' }>;
+
+const submission = (input: Extract<Action, { transition: 'job.submit' }>['input']) => ({
+  ...{ wallet: input.wallet, job: input.job, queue: input.queue, price: input.price, payload: input.payload ?? '' },
+  ...given('delayMs', input.delayMs),
+  ...given('deadlineMs', input.deadlineMs),
+});
+
+/** Sends an action as the call that it stands for. */
+export function send({ wallets, jobs, queues }: InTransaction, { transition, input }: Call): Promise<unknown> {
+  switch (transition) {
+    case 'wallet.open':
+      return wallets.open(input);
+    case 'wallet.change': {
+      const { wallet, ...change } = input;
+      return wallets.change(wallet, change);
+    }
+    case 'wallet.grant':
+      return wallets.grant({ wallet: input.wallet, key: input.key, amount: input.amount });
+    case 'wallet.adjust':
+      return wallets.adjust(input);
+    case 'queue.configure':
+      return queues.configure(input.queue, input.settings).then(() => ({ outcome: 'configured' }));
+    case 'job.submit':
+      return jobs.submit(submission(input));
+    case 'job.extend':
+      return jobs.extend(input);
+    case 'job.handOver':
+      return jobs.handOver(input);
+    case 'job.fail':
+      return jobs.fail(input);
+    case 'job.succeed':
+      return jobs.succeed(input);
+    case 'job.settle':
+      return jobs.settle(input);
+    case 'job.cancel':
+      return jobs.cancel({ wallet: input.wallet, job: input.job, ...given('keep', input.kept) });
+    case 'job.release':
+      return jobs.release(input);
+    case 'job.redrive':
+      return jobs.deadLetters.redrive(input);
+    case 'job.discard':
+      return jobs.deadLetters.discard(input);
+  }
+}
+
+/** `turn`: all at once, so that they share statements. `many`: the batch form, where there is one. */
+export type Mode = 'one by one' | 'turn' | 'many' | 'transaction';
+
+/** The batch form, where the transition has one: an answer for each. */
+async function batch({ jobs, wallets }: Recoup, calls: readonly Call[]): Promise<string[] | undefined> {
+  const inputs = calls.map(({ input }) => input) as never[];
+  switch (calls[0]?.transition) {
+    case 'job.submit':
+      return (await jobs.submitMany(inputs.map(submission))).map(named);
+    case 'job.fail':
+      return (await jobs.failMany(inputs)).map(named);
+    case 'job.succeed':
+      return (await jobs.succeedMany(inputs)).map(named);
+    case 'wallet.grant':
+      return (await wallets.grantMany(inputs)).map(named);
+    default:
+      return undefined;
+  }
+}
+
+async function inTurn(recoup: InTransaction, calls: readonly Call[]): Promise<string[]> {
+  const answers: string[] = [];
+  for (const call of calls) answers.push(await answer(send(recoup, call)));
+  return answers;
+}
+
+/** What the calls, all of one transition, are answered. */
+export async function sendAll(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<string[]> {
+  if (mode === 'one by one') return inTurn(recoup, calls);
+  if (mode === 'transaction') return recoup.transaction((inside) => inTurn(inside, calls));
+  const batched = mode === 'many' ? await batch(recoup, calls) : undefined;
+  return batched ?? Promise.all(calls.map((call) => answer(send(recoup, call))));
+}
