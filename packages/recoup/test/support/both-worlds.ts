@@ -47,7 +47,8 @@ export class BothWorlds {
     const tables = ['wallets', 'entries', 'notes', 'jobs', 'attempts', 'lease_requests'].map(
       (table) => `recoup.${table}`,
     );
-    await stage.db.query(`begin; alter table recoup.entries disable trigger entries_append_only; truncate ${tables.join(', ')};
+    const empty = tables.map((table) => `delete from ${table}`).join('; ');
+    await stage.db.query(`begin; alter table recoup.entries disable trigger entries_append_only; ${empty};
       alter table recoup.entries enable always trigger entries_append_only; delete from recoup.queues where id <> '*'; commit`);
     // Later than the run before: a handle may remember where it read.
     const start = Date.UTC(2030, 0, 1) + runs++ * 10 * 24 * HOUR;
@@ -76,6 +77,7 @@ export class BothWorlds {
     const { world, answer } = apply(this.#world, action);
     this.#world = world;
     const name = 'outcome' in answer ? answer.outcome : answer.refusal;
+    (globalThis as any).tally ??= {}; (globalThis as any).tally[`${action.transition} ${name}`] = ((globalThis as any).tally[`${action.transition} ${name}`] ?? 0) + 1;
     const at = action.input as { wallet?: string; job?: string };
     const job = at.job === undefined ? undefined : jobOf(world, at as { wallet: string; job: string });
     if (job && (job.succeeded || job.canceled) && !this.#endedAt.has(keyOf({ wallet: job.wallet, job: job.id }))) {
@@ -96,11 +98,20 @@ export class BothWorlds {
       : { transition: 'job.settle', input: { wallet, job, finalPrice } };
   }
 
+  /** What is named by state (`@dead`) and attempt (LATEST) as it is when the calls are made. */
   #resolved(call: Call): Call {
-    const { wallet, job, attempt } = call.input as { wallet: string; job: string; attempt?: number };
-    if (attempt === undefined || attempt < LATEST - 1) return call;
-    const latest = jobOf(this.#world, { wallet, job })?.attempt ?? 1;
-    return { ...call, input: { ...call.input, attempt: Math.max(latest + attempt - LATEST, 1) } } as Call;
+    const { wallet, job, attempt } = call.input as { wallet: string; job?: string; attempt?: number };
+    if (job === undefined) return call;
+    const wanted = Object.values(this.#world.jobs).find(({ state }) => `@${state}` === job);
+    const named = job.startsWith('@')
+      ? wanted
+        ? { wallet: wanted.wallet, job: wanted.id }
+        : { wallet: 'u', job: 'a' }
+      : { wallet, job };
+    if (attempt === undefined || attempt < LATEST - 1) return { ...call, input: { ...call.input, ...named } } as Call;
+    const latest = jobOf(this.#world, named)?.attempt ?? 1;
+    const input = { ...call.input, ...named, attempt: Math.max(latest + attempt - LATEST, 1) };
+    return { ...call, input } as Call;
   }
 
   async #calls(given: readonly Call[], mode: Mode): Promise<void> {
