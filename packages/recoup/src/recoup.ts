@@ -97,6 +97,17 @@ export async function open(options: OpenOptions): Promise<Recoup> {
   return new Recoup(pools, options);
 }
 
+/** A caller's function that is told of things: what it throws must not change what became of them. */
+function quiet<A extends unknown[]>(tell: (...args: A) => void, onError: (error: Error) => void): (...args: A) => void {
+  return (...args) => {
+    try {
+      tell(...args);
+    } catch (error) {
+      onError(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+}
+
 export class Recoup implements AsyncDisposable {
   readonly wallets: Wallets;
   readonly jobs: Jobs;
@@ -116,8 +127,8 @@ export class Recoup implements AsyncDisposable {
   /** Use `open()`. */
   constructor(pools: Pools, options: OpenOptions) {
     this.#pools = pools;
-    this.#onTransition = options.onTransition ?? (() => {});
-    this.#onError = options.onError ?? ((error) => console.error(`recoup: ${error.message}`));
+    this.#onError = quiet(options.onError ?? ((error: Error) => console.error(`recoup: ${error.message}`)), () => {});
+    this.#onTransition = quiet(options.onTransition ?? (() => {}), this.#onError);
     this.#pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
     this.#runner = new BatchingRunner(pools, this.#onTransition);
     this.#reports = transactionRunner({ ...pools.reports, inTransaction: false }, () => {});
@@ -164,7 +175,7 @@ export class Recoup implements AsyncDisposable {
       const woken = new Set<string>();
       let thrown: unknown;
       try {
-        const result = await this.#pools.transaction(async (client, db) => {
+        const result = await this.#pools.transaction('caller', async (client, db) => {
           const runner = transactionRunner(db, this.#onTransition);
           const jobs = new Jobs(runner, (queue) => woken.add(queue));
           try {

@@ -4,9 +4,12 @@ import { expect } from 'vitest';
 import type { Queue } from '../model/world.ts';
 import { BothWorlds, type Command, LATEST } from './support/both-worlds.ts';
 import type { Call, Mode } from './support/calls.ts';
-import { booksAreRight, type Stage, staging } from './support/stage.ts';
+import { booksAreRight, type Stage, servers, staging } from './support/stage.ts';
 
 const { onEvery } = staging();
+
+/** More of them by hand: `MODEL_RUNS=3000 npx vitest run …`. */
+const RUNS = Number(process.env.MODEL_RUNS ?? 150);
 
 const QUEUES: Record<string, Partial<Queue>> = {
   early: { maxFailures: 2, maxReleases: 1 },
@@ -167,14 +170,14 @@ async function differ(s: Stage, numRuns: number): Promise<void> {
       for (const one of [...opening, ...commands]) await worlds.run(one);
       expect(await s.recoup.verify({ testClock: true })).toMatchObject({ ok: true });
     }),
-    { numRuns, endOnFailure: false, verbose: 1 },
+    { numRuns: Math.ceil(numRuns) },
   );
 }
 
 onEvery(
   'random commands, single and in batches, twice and too late, leave the model and the database in one world',
   async (s) => {
-    await differ(s, s.server.name.includes('embedded') ? 150 : 50);
+    await differ(s, s.server === servers[0] ? RUNS : RUNS / 3);
   },
 );
 

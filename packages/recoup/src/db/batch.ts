@@ -3,9 +3,11 @@
 import { type ErrorCode, Refusal } from '../errors.ts';
 import type { AnyStatement, Database } from './database.ts';
 import { asRefusal, kindOf } from './failures.ts';
-import type { Pools } from './pool.ts';
+import { MAX_PATIENT, type Pools } from './pool.ts';
 import { decide, type RawAnswer, type Runner } from './runner.ts';
 import { encode, encodeBatch } from './statement.ts';
+
+type Observe = (transition: string, outcome: string) => void;
 
 interface Item {
   sequence: number;
@@ -21,8 +23,6 @@ const MAX_INPUTS = 500;
 const MAX_BYTES = 4_000_000;
 /** How often a batch may find the wallet held before the input goes into a statement that waits. */
 const MAX_SKIPS = 2;
-/** Wallets waited for at once: each takes a connection. */
-const MAX_PATIENT = 3;
 const MAX_RACES = 20;
 
 /** Refusals that say nothing about an input: where nobody got another answer, the batch as a whole failed. */
@@ -51,10 +51,11 @@ export class BatchingRunner implements Runner {
   readonly db: Database;
   readonly #pools: Pools;
   readonly #lanes = new Map<AnyStatement, Lane[]>();
-  readonly observe: (transition: string, outcome: string) => void;
+  readonly observe: Observe;
+  readonly #turns = new Turns(MAX_PATIENT);
   #closed = false;
 
-  constructor(pools: Pools, observe: (transition: string, outcome: string) => void) {
+  constructor(pools: Pools, observe: Observe) {
     this.#pools = pools;
     this.observe = observe;
     this.db = pools.hot;
@@ -64,7 +65,7 @@ export class BatchingRunner implements Runner {
     if (this.#closed) return Promise.reject(new Refusal('closed'));
     let lanes = this.#lanes.get(statement);
     if (!lanes) {
-      lanes = Array.from({ length: LANES }, () => new Lane(statement, this.#pools, this.observe));
+      lanes = Array.from({ length: LANES }, () => new Lane(statement, this.#pools, this.#turns, this.observe));
       this.#lanes.set(statement, lanes);
     }
     const wallet = (input as { wallet_id?: string }).wallet_id ?? '';
@@ -107,11 +108,34 @@ async function retryRace<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** At most so many at once; the others take their turn. A pool would let them wait too, but only until its time-out. */
+class Turns {
+  #free: number;
+  readonly #line: (() => void)[] = [];
+
+  constructor(free: number) {
+    this.#free = free;
+  }
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((turn) => this.#line.push(turn));
+    try {
+      return await work();
+    } finally {
+      const next = this.#line.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+}
+
 /** The calls of one statement: those that wait, and the one batch on its way. */
 class Lane {
   readonly #statement: AnyStatement;
   readonly #pools: Pools;
-  readonly #observe: (transition: string, outcome: string) => void;
+  readonly #turns: Turns;
+  readonly #observe: Observe;
   #waiting: Item[] = [];
   #sequence = 0;
   /** Inputs in the next batch: fewer while a value is being looked for that the database refuses. */
@@ -124,9 +148,10 @@ class Lane {
   #open = 0;
   #idle: (() => void)[] = [];
 
-  constructor(statement: AnyStatement, pools: Pools, observe: (transition: string, outcome: string) => void) {
+  constructor(statement: AnyStatement, pools: Pools, turns: Turns, observe: Observe) {
     this.#statement = statement;
     this.#pools = pools;
+    this.#turns = turns;
     this.#observe = observe;
   }
 
@@ -188,71 +213,62 @@ class Lane {
   }
 
   #settle(items: Item[], answers: RawAnswer[]): void {
+    const open = new Set(items);
     const back: Item[] = [];
     for (const answer of answers) {
       const item = items[answer.ord - 1]!;
+      open.delete(item);
       if (answer.outcome === 'again') back.push(item);
       else if (answer.outcome === 'busy' && this.#statement.waits) {
         item.skips += 1;
-        if (item.skips < MAX_SKIPS) back.push(item);
-        else this.#wait(item);
+        if (item.skips >= MAX_SKIPS && !this.#patient.has(item.wallet)) this.#patient.set(item.wallet, []);
+        back.push(item);
       } else this.#resolve(item, answer);
     }
+    for (const item of open) this.#reject(item, new Error(`${this.#statement.name} left an input without an answer`));
     // What comes back stands before what came later, so that a wallet's inputs keep their order.
-    if (back.length > 0) this.#waiting = [...back.sort((a, b) => a.sequence - b.sequence), ...this.#waiting];
+    this.#waiting = [...back.sort((a, b) => a.sequence - b.sequence), ...this.#waiting];
+    if (this.#patient.size > 0) this.#waitForHeld();
   }
 
-  #wait(item: Item): void {
-    const queue = this.#patient.get(item.wallet);
-    if (queue) queue.push(item);
-    else this.#patient.set(item.wallet, [item]);
-    this.#pumpPatient();
-  }
-
-  #pumpPatient(): void {
+  /** Moves all inputs of the wallets found held, in their order, to the statements that wait. */
+  #waitForHeld(): void {
+    this.#waiting = this.#waiting.filter((item) => {
+      const queue = this.#patient.get(item.wallet);
+      queue?.push(item);
+      return queue === undefined;
+    });
     for (const [wallet, items] of this.#patient) {
-      if (this.#served.size >= MAX_PATIENT) return;
       if (this.#served.has(wallet)) continue;
       this.#served.add(wallet);
-      void this.#sendPatient(items).then(() => {
-        this.#served.delete(wallet);
-        this.#patient.delete(wallet);
-        this.#pumpPatient();
-      });
+      void this.#sendPatient(wallet, items);
     }
   }
 
   /** One wallet's inputs in a transaction that may wait for it, under lock_timeout: it holds no other wallet meanwhile. */
-  async #sendPatient(queue: Item[]): Promise<void> {
+  async #sendPatient(wallet: string, queue: Item[]): Promise<void> {
     while (queue.length > 0) {
       const items = queue.splice(0, MAX_INPUTS).sort((a, b) => a.sequence - b.sequence);
-      try {
-        const work = () =>
-          this.#pools.transaction((_client, db) =>
-            decide(
-              db,
-              this.#statement,
-              items.map((item) => item.json),
-            ),
-          );
-        const answers = await retryRace(work);
-        for (const [index, item] of items.entries()) this.#resolve(item, answers[index] as RawAnswer);
-      } catch (error) {
-        if (kindOf(error) === 'value' && items.length > 1) await this.#eachAlone(items);
-        else for (const item of items) this.#reject(item, error);
-      }
+      // Together; where one carries a value that the database refuses, each alone.
+      if (!(await this.#decide(items))) for (const item of items) await this.#decide([item]);
     }
+    // In the same turn as the queue was seen empty: what is added later goes the ordinary way.
+    this.#served.delete(wallet);
+    this.#patient.delete(wallet);
   }
 
-  async #eachAlone(items: Item[]): Promise<void> {
-    for (const item of items) {
-      try {
-        const [answer] = await this.#pools.transaction((_client, db) => decide(db, this.#statement, [item.json]));
-        this.#resolve(item, answer as RawAnswer);
-      } catch (error) {
-        this.#reject(item, error);
-      }
+  /** Runs items of one wallet to their answers. False, and nothing answered, where one of several is refused as a value. */
+  async #decide(items: Item[]): Promise<boolean> {
+    const inputs = items.map((item) => item.json);
+    try {
+      const work = () => this.#pools.transaction('patient', (_client, db) => decide(db, this.#statement, inputs));
+      const answers = await this.#turns.take(() => retryRace(work));
+      for (const [index, item] of items.entries()) this.#resolve(item, answers[index] as RawAnswer);
+    } catch (error) {
+      if (kindOf(error) === 'value' && items.length > 1) return false;
+      for (const item of items) this.#reject(item, error);
     }
+    return true;
   }
 
   #resolve(item: Item, answer: RawAnswer): void {

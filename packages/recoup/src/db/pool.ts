@@ -18,21 +18,34 @@ export interface PoolOptions {
 }
 
 /**
- * Settings of the hot pool. Every hot statement has an index for its job, so sequential scans and JIT are only ever a
- * bad plan made from stale statistics; the generic plan spares planning a statement of two pages each time.
+ * Settings of the connections that run transitions. Every hot statement has an index for its job, so sequential scans and
+ * JIT are only ever a bad plan made from stale statistics; the generic plan spares planning a statement of two pages each
+ * time; and the isolation is the one that the statements are written for, whatever the role's default.
  */
-const HOT_SETTINGS = { enable_seqscan: 'off', jit: 'off', plan_cache_mode: 'force_generic_plan' };
+const HOT_SETTINGS = {
+  enable_seqscan: 'off',
+  jit: 'off',
+  plan_cache_mode: 'force_generic_plan',
+  default_transaction_isolation: 'read\\ committed',
+};
+/** Wallets waited for at once. */
+export const MAX_PATIENT = 4;
+
+/**
+ * What the pools are for. `hot`: batches and small reads, never held for long. `patient`: statements that wait for one
+ * wallet. `caller`: `transaction(fn)`, which lasts as long as the caller's code and runs his statements too, so that
+ * neither its length nor our settings meet the others. `reports`: verify and what else reads much.
+ */
+type Purpose = 'hot' | 'patient' | 'caller' | 'reports';
 
 export class Pools {
   readonly schema: string;
   readonly #options: PoolOptions;
-  readonly #hot: pg.Pool;
-  #reports: pg.Pool | undefined;
+  readonly #pools = new Map<Purpose, pg.Pool>();
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.schema = options.schema;
-    this.#hot = this.#pool(options.max, HOT_SETTINGS);
   }
 
   get pooler(): boolean {
@@ -41,28 +54,30 @@ export class Pools {
 
   /** For transitions and small reads. */
   get hot(): Database {
-    return this.#over(this.#hot);
+    return this.#over('hot');
   }
 
   /** For reports and verify, which read much: planned without the hot pool's settings. */
   get reports(): Database {
-    this.#reports ??= this.#pool(2, { jit: 'off' });
-    return this.#over(this.#reports);
+    return this.#over('reports');
   }
 
-  /** A raw client of the hot pool, for migrations and listening. The caller releases it. */
+  /** A raw client, for migrations and notifications. The caller releases it. */
   connect(): Promise<pg.PoolClient> {
-    return this.#hot.connect();
+    return this.#pool('hot').connect();
   }
 
   /** A connection of its own, outside of the pools: for LISTEN. */
   dedicated(): pg.Client {
-    return new pg.Client(this.#config({}));
+    return new pg.Client(this.#config('caller'));
   }
 
   /** Runs `fn` in one transaction: committed when it returns, rolled back when it throws. */
-  async transaction<T>(fn: (client: pg.PoolClient, db: Database) => Promise<T>): Promise<T> {
-    const client = await this.#hot.connect();
+  async transaction<T>(
+    purpose: 'patient' | 'caller',
+    fn: (client: pg.PoolClient, db: Database) => Promise<T>,
+  ): Promise<T> {
+    const client = await this.#pool(purpose).connect();
     let broken: Error | undefined;
     const onError = (error: Error) => {
       broken = error;
@@ -70,7 +85,8 @@ export class Pools {
     client.on('error', onError);
     try {
       const wait = this.#options.pooler ? `; set local lock_timeout = ${this.#options.lockTimeoutMs}` : '';
-      await client.query(`begin${wait}`);
+      const isolation = purpose === 'patient' ? ' isolation level read committed' : '';
+      await client.query(`begin${isolation}${wait}`);
       const result = await fn(client, overQueryable(client, this.schema));
       // The COMMIT of an aborted transaction answers ROLLBACK, without an error.
       const { command } = await client.query('commit');
@@ -89,8 +105,7 @@ export class Pools {
 
   /** Reads on one snapshot, on a connection for reports: what is written meanwhile is not seen. */
   async snapshot<T>(fn: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    this.#reports ??= this.#pool(2, { jit: 'off' });
-    const client = await this.#reports.connect();
+    const client = await this.#pool('reports').connect();
     try {
       await client.query('begin isolation level repeatable read read only');
       const result = await fn(client);
@@ -104,10 +119,10 @@ export class Pools {
   }
 
   async end(): Promise<void> {
-    await Promise.all([this.#hot.end(), this.#reports?.end()]);
+    await Promise.all([...this.#pools.values()].map((pool) => pool.end()));
   }
 
-  #over(pool: pg.Pool): Database {
+  #over(purpose: Purpose): Database {
     const { schema, pooler } = this.#options;
     return {
       schema,
@@ -116,23 +131,30 @@ export class Pools {
         const { text, prepared } = render(statement, mode, schema);
         const values = [inputs];
         const query = pooler ? { text, values } : { name: prepared, text, values };
-        return decodeAnswer<A>(await pool.query(query), statement.name);
+        return decodeAnswer<A>(await this.#pool(purpose).query(query), statement.name);
       },
     };
   }
 
-  #pool(max: number, settings: Record<string, string>): pg.Pool {
-    const pool = new pg.Pool({ ...this.#config(settings), max });
-    // An idle connection that the server closes is no news: the pool drops it, the next query opens another.
-    pool.on('error', () => {});
-    // Nor is it for one in use: its query hears of it. A client without a listener would end the whole process instead.
-    pool.on('connect', (client) => client.on('error', () => {}));
+  /** The pool for a purpose, made at its first use. */
+  #pool(purpose: Purpose): pg.Pool {
+    let pool = this.#pools.get(purpose);
+    if (!pool) {
+      const max = { hot: this.#options.max, caller: this.#options.max, patient: MAX_PATIENT, reports: 2 }[purpose];
+      pool = new pg.Pool({ ...this.#config(purpose), max });
+      // An idle connection that the server closes is no news: the pool drops it, the next query opens another.
+      pool.on('error', () => {});
+      // Nor is it for one in use: its query hears of it. A client without a listener would end the whole process instead.
+      pool.on('connect', (client) => client.on('error', () => {}));
+      this.#pools.set(purpose, pool);
+    }
     return pool;
   }
 
-  #config(settings: Record<string, string>): pg.PoolConfig {
+  #config(purpose: Purpose): pg.PoolConfig {
     const { connection, pooler, lockTimeoutMs, applicationName } = this.#options;
     const given: pg.PoolConfig = typeof connection === 'string' ? { connectionString: connection } : connection;
+    const settings = { hot: HOT_SETTINGS, patient: HOT_SETTINGS, caller: {}, reports: { jit: 'off' } }[purpose];
     const all: Record<string, string> = { ...settings, lock_timeout: `${lockTimeoutMs}` };
     const flags = Object.entries(all).map(([key, value]) => `-c ${key}=${value}`);
     return {

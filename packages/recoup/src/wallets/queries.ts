@@ -69,9 +69,8 @@ found as (
     where s.low < s.high)
   select wallet_id, at, low as seq from search where low >= high)
 select coalesce(json_agg(json_build_object('wallet', f.wallet_id, 'at', f.at, 'seq', f.seq, 'booked',
-  e.booked, 'spendable', greatest(e.booked + w.overdraft_limit, 0))), '[]')::text as answer
+  e.booked, 'spendable', greatest(e.booked + (select overdraft_limit from recoup.wallets w where w.id = f.wallet_id), 0))), '[]')::text as answer
 from found f
-join recoup.wallets w on w.id = f.wallet_id
 cross join lateral (select coalesce((select balance from recoup.entries e where e.wallet_id = f.wallet_id and e.seq = f.seq), 0) as booked) e`,
 );
 

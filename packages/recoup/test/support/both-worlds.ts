@@ -77,7 +77,6 @@ export class BothWorlds {
     const { world, answer } = apply(this.#world, action);
     this.#world = world;
     const name = 'outcome' in answer ? answer.outcome : answer.refusal;
-    (globalThis as any).tally ??= {}; (globalThis as any).tally[`${action.transition} ${name}`] = ((globalThis as any).tally[`${action.transition} ${name}`] ?? 0) + 1;
     const at = action.input as { wallet?: string; job?: string };
     const job = at.job === undefined ? undefined : jobOf(world, at as { wallet: string; job: string });
     if (job && (job.succeeded || job.canceled) && !this.#endedAt.has(keyOf({ wallet: job.wallet, job: job.id }))) {
