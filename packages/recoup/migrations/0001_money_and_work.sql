@@ -19,7 +19,7 @@ create function recoup.retry_delay_ms(base_ms bigint, max_ms bigint, failures in
   $$;
 
 create table recoup.wallets (
-  id text collate "C" primary key,
+  id text collate "C" constraint wallets_pkey primary key,
   customer_id text collate "C" not null,
   unit text collate "C" not null default 'credit',
   status text not null default 'active',
@@ -95,12 +95,12 @@ create table recoup.notes (
   wallet_id text collate "C" not null,
   seq bigint not null,
   note text not null,
-  primary key (wallet_id, seq)
+  constraint notes_pkey primary key (wallet_id, seq)
 );
 
 -- The row '*' holds the settings of every queue that has no row of its own.
 create table recoup.queues (
-  id text collate "C" primary key,
+  id text collate "C" constraint queues_pkey primary key,
   refund_on text not null default 'failure',
   backoff_base_ms bigint not null default 5000,
   backoff_max_ms bigint not null default 300000,
@@ -213,7 +213,7 @@ create index attempts_upstream_ref on recoup.attempts (upstream_ref) where upstr
 
 -- What each lease request was given, so that a lost answer can be asked for again.
 create table recoup.lease_requests (
-  id text collate "C" primary key,
+  id text collate "C" constraint lease_requests_pkey primary key,
   jobs jsonb not null,
   created_at timestamptz not null
 );

@@ -6,8 +6,8 @@ import { asRefusal } from './db/failures.ts';
 import { checkState, migrate, schemaState } from './db/migrate.ts';
 import { Pools } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
-import { DEFAULT_SCHEMA, isSchemaName } from './db/schema.ts';
-import { InvalidInput } from './errors.ts';
+import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
+import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed.ts';
 import { integer, onlyFields, optionalInteger } from './input.ts';
 import { Jobs } from './jobs/jobs.ts';
@@ -71,9 +71,11 @@ export async function open(options: OpenOptions): Promise<Recoup> {
   onlyFields('open', options, FIELDS);
   const schema = options.schema ?? DEFAULT_SCHEMA;
   if (!isSchemaName(schema)) {
-    throw new InvalidInput('schema', 'lower-case letters, digits and _, at most 63, not starting with a digit or pg_');
+    throw new InvalidInput('schema', SCHEMA_RULE);
   }
   if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
+  const pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
+  const pruneAfterMs = optionalInteger('pruneAfterMs', options.pruneAfterMs, 0, 315_360_000_000);
   const pools = new Pools({
     connection: options.connection,
     schema,
@@ -94,7 +96,7 @@ export async function open(options: OpenOptions): Promise<Recoup> {
     await pools.end();
     throw asRefusal(error, false);
   }
-  return new Recoup(pools, options);
+  return new Recoup(pools, { ...options, pollMs, pruneAfterMs });
 }
 
 /** A caller's function that is told of things: what it throws must not change what became of them. */
@@ -125,11 +127,14 @@ export class Recoup implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   /** Use `open()`. */
-  constructor(pools: Pools, options: OpenOptions) {
+  constructor(
+    pools: Pools,
+    options: Omit<OpenOptions, 'pruneAfterMs'> & { pollMs: number; pruneAfterMs: number | null },
+  ) {
     this.#pools = pools;
     this.#onError = quiet(options.onError ?? ((error: Error) => console.error(`recoup: ${error.message}`)), () => {});
     this.#onTransition = quiet(options.onTransition ?? (() => {}), this.#onError);
-    this.#pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
+    this.#pollMs = options.pollMs;
     this.#runner = new BatchingRunner(pools, this.#onTransition);
     this.#reports = transactionRunner({ ...pools.reports, inTransaction: false }, () => {});
     this.#waking = new Waking(pools, 50);
@@ -140,7 +145,7 @@ export class Recoup implements AsyncDisposable {
     this.feed = new Feed(this.#runner);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
       capMs: this.#pollMs,
-      pruneAfterMs: optionalInteger('pruneAfterMs', options.pruneAfterMs, 0, 315_360_000_000),
+      pruneAfterMs: options.pruneAfterMs,
       onError: this.#onError,
     });
     if (options.sweep ?? true) this.#sweeper.start();
@@ -158,6 +163,12 @@ export class Recoup implements AsyncDisposable {
    */
   using(client: Queryable): InTransaction {
     // A pool would take another connection for each statement: charged at once, whatever becomes of the transaction.
+    if (typeof client?.query !== 'function') {
+      throw new InvalidInput(
+        'client',
+        'must have query(text, values): a pg client, or what recoup/adapters makes of another',
+      );
+    }
     if ('totalCount' in client)
       throw new InvalidInput('client', 'must be the client that began the transaction, not a pool');
     const db = overQueryable(client, this.#pools.schema);
@@ -203,7 +214,7 @@ export class Recoup implements AsyncDisposable {
 
   /** Runs jobs of a queue with a handler until the handle closes or `stop()` is called on what it returns. */
   work(queue: string, handler: Handler, options: WorkOptions = {}): Worker {
-    if (this.#closing) throw new InvalidInput('work', 'this handle was closed');
+    if (this.#closing) throw new Refusal('closed');
     const context = {
       jobs: this.jobs,
       waking: this.#waking,

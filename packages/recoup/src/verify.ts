@@ -4,6 +4,7 @@ import { asRefusal } from './db/failures.ts';
 import { migrations } from './db/migrate.ts';
 import type { Pools } from './db/pool.ts';
 import { inSchema } from './db/schema.ts';
+import { onlyFields, optionalInteger } from './input.ts';
 
 /** One thing that does not add up. */
 export interface Problem {
@@ -128,12 +129,16 @@ order by 1, 3 limit $1`,
   },
 ];
 
+/** The row that holds the settings of every queue without its own: without it no job can be submitted. */
+const DEFAULTS = `select 'queues: the settings of all queues (*) are missing' as name
+where not exists (select from recoup.queues where id = '*')`;
+
 /** Names of the schema's guards, read from the migrations: what must be there, valid and switched on. */
 async function guards(): Promise<{ constraints: string[]; uniques: string[]; triggers: string[] }> {
   const sql = (await migrations()).map((migration) => migration.sql).join('\n');
   const names = (pattern: RegExp) => [...sql.matchAll(pattern)].map((match) => match[1]!);
   return {
-    constraints: names(/^\s*constraint (\w+)/gm),
+    constraints: names(/\bconstraint (\w+) (?:check|primary key)/gm),
     uniques: names(/^create unique index (\w+)/gm),
     triggers: names(/^create trigger (\w+)/gm),
   };
@@ -163,7 +168,8 @@ select (select count(*) from recoup.wallets) as wallets, (select count(*) from r
 /** Runs every check on one snapshot, so that what is being written meanwhile does not matter. */
 export async function verify(pools: Pools, options: VerifyOptions = {}): Promise<Verified> {
   const started = performance.now();
-  const limit = options.limit ?? 20;
+  onlyFields('verify', options, ['limit', 'testClock', 'onProgress']);
+  const limit = optionalInteger('limit', options.limit, 1, 10_000) ?? 20;
   const { schema } = pools;
   try {
     return await pools.snapshot(async (client) => {
@@ -177,14 +183,12 @@ export async function verify(pools: Pools, options: VerifyOptions = {}): Promise
       options.onProgress?.('schema.guards', of - 1, of);
       const expected = await guards();
       const values = [schema, expected.constraints, expected.uniques, expected.triggers, options.testClock ?? false];
-      for (const row of (await client.query(MISSING, values)).rows) {
-        problems.push({
-          check: 'schema.guards',
-          wallet: null,
-          seq: null,
-          job: null,
-          detail: `${row.name}: missing, invalid or switched off`,
-        });
+      const missing = (await client.query(MISSING, values)).rows.map(
+        (row) => `${row.name}: missing, invalid or switched off`,
+      );
+      const defaults = (await client.query(inSchema(DEFAULTS, schema))).rows.map((row) => String(row.name));
+      for (const detail of [...missing, ...defaults]) {
+        problems.push({ check: 'schema.guards', wallet: null, seq: null, job: null, detail });
       }
       const totals = (await client.query(inSchema(TOTALS, schema))).rows[0];
       options.onProgress?.('done', of, of);

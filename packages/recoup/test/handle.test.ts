@@ -104,6 +104,22 @@ onEvery(
   },
 );
 
+onEvery('a sweep goes on behind hundreds of rows that it cannot handle now', async (s) => {
+  const [held, queue] = [await s.wallet(600), newId('queue')];
+  await s.recoup.jobs.submitMany(times(600, (i) => ({ wallet: held, job: `job ${i}`, queue, price: 1 })));
+  for (let leased = 0; leased < 600; ) leased += (await s.recoup.jobs.lease({ queue, count: 500 })).length;
+  const behind = await s.running(40);
+  await s.recoup.jobs.extend({ wallet: behind.wallet, job: behind.job, attempt: 1, leaseMs: 60_000 });
+  await s.db.advance(3_600_000);
+  const holder = await s.client();
+  await holder.query('begin');
+  await holder.query('select from recoup.wallets where id = $1 for update', [held]);
+  await s.recoup.sweep();
+  expect(await stateOf(s, behind)).toMatchObject({ state: 'queued', failures: 1 });
+  await holder.query('commit');
+  expect(await s.recoup.sweep()).toMatchObject({ lapsed: 600, failed: 0 });
+});
+
 onEvery(
   'closing waits for the calls on their way and answers them; what comes later is refused as closed',
   async (s) => {

@@ -86,6 +86,22 @@ onEvery(
   },
 );
 
+onEvery('a claim passes over a job that somebody holds, and takes it when it is free', async (s) => {
+  const queue = newId('queue');
+  await fill(s, queue, 3);
+  const holder = await s.client();
+  await holder.query('begin');
+  const { rows } = await holder.query(
+    `select id from recoup.jobs where queue = $1 order by not_before limit 1 for update`,
+    [queue],
+  );
+  const free = (await s.recoup.jobs.lease({ queue, count: 3 })).map(({ job }) => job.id);
+  expect(free.length).toBe(2);
+  expect(free).not.toContain(rows[0].id);
+  await holder.query('commit');
+  expect((await s.recoup.jobs.lease({ queue, count: 3 })).map(({ job }) => job.id)).toEqual([rows[0].id]);
+});
+
 onEvery('the same request id from many at once gives one set of jobs', async (s) => {
   const queue = newId('queue');
   await fill(s, queue, 60);

@@ -57,7 +57,7 @@ onEvery(
       rivals.map((client, i) =>
         answer(
           i % 2 === 0
-            ? s.recoup.using(client).jobs.submit(external(wallet, `rival ${i}`, 11))
+            ? s.recoup.using(client).jobs.submit(external(wallet, `rival ${i}`, 12))
             : s.recoup.using(client).wallets.adjust({ wallet, key: `${i}`, amount: -1 }),
         ),
       ),

@@ -2,28 +2,19 @@
 
 import { type ErrorCode, Refusal } from '../errors.ts';
 import type { AnyStatement, Database } from './database.ts';
-import { asRefusal, kindOf } from './failures.ts';
+import { asRefusal, kindOf, retryRace } from './failures.ts';
+import { HeldWallets, type Item, Turns } from './held-wallets.ts';
 import { MAX_PATIENT, type Pools } from './pool.ts';
-import { decide, type RawAnswer, type Runner } from './runner.ts';
+import type { RawAnswer, Runner } from './runner.ts';
 import { encode, encodeBatch } from './statement.ts';
 
 type Observe = (transition: string, outcome: string) => void;
-
-interface Item {
-  sequence: number;
-  wallet: string;
-  json: string;
-  skips: number;
-  resolve(answer: RawAnswer): void;
-  reject(error: Refusal): void;
-}
 
 /** Inputs in one statement, and their bytes: bigger ones only lengthen the locks. */
 const MAX_INPUTS = 500;
 const MAX_BYTES = 4_000_000;
 /** How often a batch may find the wallet held before the input goes into a statement that waits. */
 const MAX_SKIPS = 2;
-const MAX_RACES = 20;
 
 /** Refusals that say nothing about an input: where nobody got another answer, the batch as a whole failed. */
 const OF_THE_WHOLE = new Set<ErrorCode>([
@@ -96,71 +87,46 @@ export class BatchingRunner implements Runner {
   }
 }
 
-/** Runs again what lost a race (40001, 40P01): nothing of it was done. */
-async function retryRace<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (kindOf(error) !== 'race' || attempt >= MAX_RACES) throw error;
-      await new Promise((done) => setTimeout(done, Math.random() * Math.min(2 ** attempt, 100)));
-    }
-  }
-}
-
-/** At most so many at once; the others take their turn. A pool would let them wait too, but only until its time-out. */
-class Turns {
-  #free: number;
-  readonly #line: (() => void)[] = [];
-
-  constructor(free: number) {
-    this.#free = free;
-  }
-
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((turn) => this.#line.push(turn));
-    try {
-      return await work();
-    } finally {
-      const next = this.#line.shift();
-      if (next) next();
-      else this.#free += 1;
-    }
-  }
-}
-
 /** The calls of one statement: those that wait, and the one batch on its way. */
 class Lane {
   readonly #statement: AnyStatement;
   readonly #pools: Pools;
-  readonly #turns: Turns;
   readonly #observe: Observe;
   #waiting: Item[] = [];
   #sequence = 0;
   /** Inputs in the next batch: fewer while a value is being looked for that the database refuses. */
   #most = MAX_INPUTS;
   #running = false;
-  /** Per wallet that a batch found held: the inputs for it, sent by a statement that waits for that wallet alone. */
-  readonly #patient = new Map<string, Item[]>();
-  /** Those of them whose statement is on its way. */
-  readonly #served = new Set<string>();
+  readonly #held: HeldWallets;
   #open = 0;
   #idle: (() => void)[] = [];
 
   constructor(statement: AnyStatement, pools: Pools, turns: Turns, observe: Observe) {
     this.#statement = statement;
     this.#pools = pools;
-    this.#turns = turns;
+    this.#held = new HeldWallets(statement, pools, turns);
     this.#observe = observe;
   }
 
   add(wallet: string, json: string): Promise<RawAnswer> {
     return new Promise((resolve, reject) => {
       this.#open += 1;
-      const item = { sequence: this.#sequence++, wallet, json, skips: 0, resolve, reject };
-      const patient = this.#patient.get(wallet);
-      if (patient) patient.push(item);
+      const item: Item = {
+        ...{ sequence: this.#sequence++, wallet, json, skips: 0, since: performance.now() },
+        resolve: (answer) => {
+          // Passed over is no outcome: whoever holds the row brings one about.
+          if (answer.outcome !== 'busy') this.#observe(this.#statement.name, answer.outcome);
+          resolve(answer);
+          this.#close();
+        },
+        reject: (error) => {
+          const refusal = asRefusal(error, false);
+          this.#observe(this.#statement.name, refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
+          reject(refusal);
+          this.#close();
+        },
+      };
+      if (this.#held.has(wallet)) this.#held.add(wallet, [item]);
       else {
         this.#waiting.push(item);
         // In a microtask: calls made in the same turn share the first statement, and an idle call waits for nothing.
@@ -208,81 +174,34 @@ class Lane {
         return;
       }
       this.#most = MAX_INPUTS;
-      for (const item of items) this.#reject(item, error);
+      for (const item of items) item.reject(error);
     }
   }
 
   #settle(items: Item[], answers: RawAnswer[]): void {
     const open = new Set(items);
     const back: Item[] = [];
+    const held = new Set<string>();
     for (const answer of answers) {
       const item = items[answer.ord - 1]!;
       open.delete(item);
       if (answer.outcome === 'again') back.push(item);
       else if (answer.outcome === 'busy' && this.#statement.waits) {
         item.skips += 1;
-        if (item.skips >= MAX_SKIPS && !this.#patient.has(item.wallet)) this.#patient.set(item.wallet, []);
+        if (item.skips >= MAX_SKIPS) held.add(item.wallet);
         back.push(item);
-      } else this.#resolve(item, answer);
+      } else item.resolve(answer);
     }
-    for (const item of open) this.#reject(item, new Error(`${this.#statement.name} left an input without an answer`));
-    // What comes back stands before what came later, so that a wallet's inputs keep their order.
+    for (const item of open) item.reject(new Error(`${this.#statement.name} left an input without an answer`));
+    // What comes back stands before what came later, so that a wallet's inputs keep their order; all of a held wallet's go.
     this.#waiting = [...back.sort((a, b) => a.sequence - b.sequence), ...this.#waiting];
-    if (this.#patient.size > 0) this.#waitForHeld();
-  }
-
-  /** Moves all inputs of the wallets found held, in their order, to the statements that wait. */
-  #waitForHeld(): void {
-    this.#waiting = this.#waiting.filter((item) => {
-      const queue = this.#patient.get(item.wallet);
-      queue?.push(item);
-      return queue === undefined;
-    });
-    for (const [wallet, items] of this.#patient) {
-      if (this.#served.has(wallet)) continue;
-      this.#served.add(wallet);
-      void this.#sendPatient(wallet, items);
+    for (const wallet of held) {
+      this.#held.add(
+        wallet,
+        this.#waiting.filter((item) => item.wallet === wallet),
+      );
+      this.#waiting = this.#waiting.filter((item) => item.wallet !== wallet);
     }
-  }
-
-  /** One wallet's inputs in a transaction that may wait for it, under lock_timeout: it holds no other wallet meanwhile. */
-  async #sendPatient(wallet: string, queue: Item[]): Promise<void> {
-    while (queue.length > 0) {
-      const items = queue.splice(0, MAX_INPUTS).sort((a, b) => a.sequence - b.sequence);
-      // Together; where one carries a value that the database refuses, each alone.
-      if (!(await this.#decide(items))) for (const item of items) await this.#decide([item]);
-    }
-    // In the same turn as the queue was seen empty: what is added later goes the ordinary way.
-    this.#served.delete(wallet);
-    this.#patient.delete(wallet);
-  }
-
-  /** Runs items of one wallet to their answers. False, and nothing answered, where one of several is refused as a value. */
-  async #decide(items: Item[]): Promise<boolean> {
-    const inputs = items.map((item) => item.json);
-    try {
-      const work = () => this.#pools.transaction('patient', (_client, db) => decide(db, this.#statement, inputs));
-      const answers = await this.#turns.take(() => retryRace(work));
-      for (const [index, item] of items.entries()) this.#resolve(item, answers[index] as RawAnswer);
-    } catch (error) {
-      if (kindOf(error) === 'value' && items.length > 1) return false;
-      for (const item of items) this.#reject(item, error);
-    }
-    return true;
-  }
-
-  #resolve(item: Item, answer: RawAnswer): void {
-    // Passed over is no outcome: whoever holds the row brings one about.
-    if (answer.outcome !== 'busy') this.#observe(this.#statement.name, answer.outcome);
-    item.resolve(answer);
-    this.#close();
-  }
-
-  #reject(item: Item, error: unknown): void {
-    const refusal = asRefusal(error, false);
-    this.#observe(this.#statement.name, refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
-    item.reject(refusal);
-    this.#close();
   }
 
   #close(): void {

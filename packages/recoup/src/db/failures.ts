@@ -112,19 +112,29 @@ export function asRefusal(error: unknown, inTransaction: boolean): Refusal {
     const message = `A pooler refuses the startup parameter ${parameter[1] ?? 'options'}: open with \`pooler: true\`.`;
     return new Refusal('database_refused', message, {}, { cause: error });
   }
-  if (constraintOf(error) === 'balance') return new Refusal('balance_limit', undefined, {}, { cause: error });
-  const code = CODES[kind];
+  const code = CONSTRAINT_CODES[constraintOf(error)];
+  const rival = code !== 'pruned' || /, charge\)/.test(String((error as { detail?: unknown }).detail ?? error));
+  if (code !== undefined && rival) return new Refusal(code, undefined, {}, { cause: error });
   const state = codeOf(error);
-  return new Refusal(code, undefined, state ? { sqlstate: state } : {}, { cause: error });
+  return new Refusal(CODES[kind], undefined, state ? { sqlstate: state } : {}, { cause: error });
 }
 
-/** Whether a value was refused by one of the two balance checks; a shard's suffix on the name does not matter. */
-function constraintOf(error: unknown): 'balance' | undefined {
+/**
+ * Constraints that answer for a statement: the two balance checks where a batch passes the limit together, and the charge
+ * that a rival booked, whose job ended and was pruned, while this submit waited for the wallet.
+ */
+const CONSTRAINT_CODES: Readonly<Record<string, ErrorCode>> = {
+  wallets_balance: 'balance_limit',
+  entries_balance: 'balance_limit',
+  entries_once_per_job: 'pruned',
+};
+
+/** The constraint that refused a value; a shard's suffix on the name does not matter. */
+function constraintOf(error: unknown): string {
   const name = (error as { constraint?: unknown } | undefined)?.constraint;
   const message = error instanceof Error ? error.message : '';
-  return /(wallets|entries)_balance(_\d+)?\b/.test(`${typeof name === 'string' ? name : ''} ${message}`)
-    ? 'balance'
-    : undefined;
+  const found = typeof name === 'string' ? name : (/constraint "(\w+)"/.exec(message)?.[1] ?? '');
+  return found.replace(/_\d+$/, '');
 }
 
 /**
@@ -133,4 +143,18 @@ function constraintOf(error: unknown): 'balance' | undefined {
  */
 export function isConflict(error: unknown): boolean {
   return (error instanceof Refusal && error.code === 'transaction_conflict') || kindOf(error) === 'race';
+}
+
+const MAX_RACES = 20;
+
+/** Runs again what lost a race (40001, 40P01): nothing of it was done. */
+export async function retryRace<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (kindOf(error) !== 'race' || attempt >= MAX_RACES) throw error;
+      await new Promise((done) => setTimeout(done, Math.random() * Math.min(2 ** attempt, 100)));
+    }
+  }
 }

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { InvalidInput, Refusal } from '../errors.ts';
 import type { Queryable } from './database.ts';
 import { asRefusal } from './failures.ts';
-import { inSchema, isSchemaName } from './schema.ts';
+import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
 /**
  * The oldest code that may run beside each migration's schema, by the number of the newest migration that code knows.
@@ -48,7 +48,7 @@ const rowsOf = (result: unknown): Record<string, unknown>[] =>
 /** How far the schema is; reads only. */
 export async function schemaState(client: Queryable, schema: string): Promise<SchemaState> {
   const known = (await migrations()).at(-1)?.number ?? 0;
-  const there = rowsOf(await client.query(`select to_regclass($1)::text as there`, [`${schema}.migrations`]));
+  const there = rowsOf(await client.query(`select to_regclass($1)::text as there`, [`${quoted(schema)}.migrations`]));
   if (!there[0]?.there) return { applied: 0, known, compatibleFrom: 0 };
   const sql = `select max(number)::text as applied, max(compatible_from)::text as compatible_from from recoup.migrations`;
   const [row] = rowsOf(await client.query(inSchema(sql, schema), []));
@@ -70,7 +70,7 @@ export function checkState(state: SchemaState, schema: string): void {
  */
 export async function migrate(client: Queryable, schema: string, upTo = Number.POSITIVE_INFINITY): Promise<string[]> {
   if (!isSchemaName(schema)) {
-    throw new InvalidInput('schema', 'lower-case letters, digits and _, at most 63, not starting with a digit or pg_');
+    throw new InvalidInput('schema', SCHEMA_RULE);
   }
   const all = await migrations();
   try {
@@ -92,8 +92,8 @@ async function applyMissing(client: Queryable, schema: string, known: Migration[
   const [server] = rowsOf(await client.query(`select current_setting('server_version_num') as version`, []));
   if (Number(server?.version) < 150000) throw new Refusal('server_too_old', undefined, { version: server?.version });
   await client.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`recoup.migrate.${schema}`]);
-  const there = rowsOf(await client.query(`select to_regnamespace($1)::text as there`, [schema]));
-  if (!there[0]?.there) await client.query(`create schema ${schema}`, []);
+  const there = rowsOf(await client.query(`select to_regnamespace($1)::text as there`, [quoted(schema)]));
+  if (!there[0]?.there) await client.query(`create schema ${quoted(schema)}`, []);
   const table = `create table if not exists recoup.migrations (
     number int primary key, name text not null, checksum text not null, compatible_from int not null,
     applied_at timestamptz not null default now())`;

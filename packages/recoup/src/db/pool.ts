@@ -1,6 +1,6 @@
 // Recoup's own connections: a hot pool for transitions, a small one for reports, and transactions on them.
 import pg from 'pg';
-import { TransactionAborted } from '../errors.ts';
+import { Refusal, TransactionAborted } from '../errors.ts';
 import { type AnyStatement, type Database, decodeAnswer, overQueryable } from './database.ts';
 import { type LockMode, render } from './statement.ts';
 
@@ -42,6 +42,7 @@ export class Pools {
   readonly schema: string;
   readonly #options: PoolOptions;
   readonly #pools = new Map<Purpose, pg.Pool>();
+  #ended = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -50,6 +51,10 @@ export class Pools {
 
   get pooler(): boolean {
     return this.#options.pooler;
+  }
+
+  get lockTimeoutMs(): number {
+    return this.#options.lockTimeoutMs;
   }
 
   /** For transitions and small reads. */
@@ -76,6 +81,7 @@ export class Pools {
   async transaction<T>(
     purpose: 'patient' | 'caller',
     fn: (client: pg.PoolClient, db: Database) => Promise<T>,
+    waitMs = this.lockTimeoutMs,
   ): Promise<T> {
     const client = await this.#pool(purpose).connect();
     let broken: Error | undefined;
@@ -84,9 +90,8 @@ export class Pools {
     };
     client.on('error', onError);
     try {
-      const wait = this.#options.pooler ? `; set local lock_timeout = ${this.#options.lockTimeoutMs}` : '';
       const isolation = purpose === 'patient' ? ' isolation level read committed' : '';
-      await client.query(`begin${isolation}${wait}`);
+      await client.query(`begin${isolation}; set local lock_timeout = ${waitMs}`);
       const result = await fn(client, overQueryable(client, this.schema));
       // The COMMIT of an aborted transaction answers ROLLBACK, without an error.
       const { command } = await client.query('commit');
@@ -119,6 +124,7 @@ export class Pools {
   }
 
   async end(): Promise<void> {
+    this.#ended = true;
     await Promise.all([...this.#pools.values()].map((pool) => pool.end()));
   }
 
@@ -138,6 +144,7 @@ export class Pools {
 
   /** The pool for a purpose, made at its first use. */
   #pool(purpose: Purpose): pg.Pool {
+    if (this.#ended) throw new Refusal('closed');
     let pool = this.#pools.get(purpose);
     if (!pool) {
       const max = { hot: this.#options.max, caller: this.#options.max, patient: MAX_PATIENT, reports: 2 }[purpose];

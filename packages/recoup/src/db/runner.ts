@@ -45,6 +45,7 @@ export async function decide<A extends RawAnswer>(
       throw new TransactionConflict('Run the whole transaction again: the answer never settled.');
     const pending = open;
     const got = await db.run(statement, encodeBatch(pending.map((index) => inputs[index]!)), 'patient');
+    if (got.length !== pending.length) throw new Error(`${statement.name} left an input without an answer`);
     open = [];
     for (const answer of got) {
       const index = pending[answer.ord - 1]!;

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { bookEntries, holdWallets } from '../wallets/booking.ts';
+import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
 import { holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface CancelRow extends RawAnswer {
@@ -21,17 +21,18 @@ export const cancelJob = statement<typeof columns, CancelRow>(
   (lock) => `${holdWallets(lock)},
 ${holdJobs(lock, 'held')},
 judged as materialized (
-  select s.*, refunded_at is null as refunds,
+  select s.*, ${beyond('case when refunded_at is null then price else 0 end', '-coalesce(kept, 0)')} as over, refunded_at is null as refunds,
     coalesce(has_job and succeeded_at is null and canceled_at is null, false) and has_wallet as may
   from work s),
 ${takeTurns},
 seen as materialized (
-  select s.*, may and earlier = 0 as wins,
+  select s.*, may and earlier = 0 and not over as wins,
     case ${withoutJob}
       when canceled_at is not null then 'duplicate'
       when succeeded_at is not null then 'succeeded'
       when earlier > 0 then 'again'
       when not has_wallet then 'busy'
+      when over then ${limitReached}
       else 'canceled'
     end as outcome
   from turn s),

@@ -77,9 +77,10 @@ export class DeadLetters {
    * With the attempt that the person saw, a repeat of the call that arrives after the job has run again is `stale`.
    */
   async redrive(key: JobKey & { attempt?: number }): Promise<{ outcome: Outcome<'job.redrive'> }> {
-    const answer = await this.#runner.call(redriveJob, seenKey(key));
+    const row = seenKey(key);
+    const answer = await this.#runner.call(redriveJob, row);
     if (answer.outcome === 'redriven') this.#wake('');
-    return this.#answer(answer, key) as { outcome: Outcome<'job.redrive'> };
+    return this.#answer(answer, row) as { outcome: Outcome<'job.redrive'> };
   }
 
   /**
@@ -114,11 +115,12 @@ export class DeadLetters {
 
   /** Puts a dead letter aside: it will not run, a late success still reclaims. Refuses `not_dead`. */
   async discard(key: JobKey & { attempt?: number }): Promise<{ outcome: Outcome<'job.discard'> }> {
-    return this.#answer(await this.#runner.call(discardJob, seenKey(key)), key) as { outcome: Outcome<'job.discard'> };
+    const row = seenKey(key);
+    return this.#answer(await this.#runner.call(discardJob, row), row) as { outcome: Outcome<'job.discard'> };
   }
 
-  #answer(answer: { ord: number; outcome: string }, key: JobKey): { outcome: string } {
-    const refusal = refusalOf(answer, { wallet: key.wallet, job: key.job });
+  #answer(answer: { ord: number; outcome: string }, row: { wallet_id: string; id: string }): { outcome: string } {
+    const refusal = refusalOf(answer, { wallet: row.wallet_id, job: row.id });
     if (refusal) throw refusal;
     return { outcome: answer.outcome };
   }

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { bookEntries, holdWallets } from '../wallets/booking.ts';
+import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
 import { holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
 
 export interface FailRow extends RawAnswer {
@@ -54,7 +54,7 @@ judged as materialized (
   cross join lateral (select coalesce(queue is null or not ${report.retryable} or failures + counts::int >= max_failures, false) as kills) k),
 ${takeTurns},
 seen as materialized (
-  select s.*, may and earlier = 0 as wins,
+  select s.*, may and earlier = 0 and not (refunds and ${beyond('price')}) as wins,
     case when next_state = 'queued' then case
       when counts then greatest(not_before, now + greatest(coalesce(told, interval '0'),
         recoup.retry_delay_ms(backoff_base_ms, backoff_max_ms, failures + 1, wallet_id, id, attempt) * interval '1 millisecond'))
@@ -65,6 +65,7 @@ seen as materialized (
       when n is null and queue is not null then 'attempt_required'
       when earlier > 0 then 'again'
       when not has_wallet then 'busy'
+      when may and refunds and ${beyond('price')} then ${limitReached}
       when may then case next_state when 'queued' then 'retrying' when 'dead' then 'dead' else 'refunded' end
       when (n <> attempt and queue is not null) or (state = 'queued' and failed_attempt is distinct from attempt) then 'stale'
       else 'duplicate'

@@ -27,6 +27,9 @@ const one = <T>(answer: T | Refusal): T => {
   if (answer instanceof Refusal) throw answer;
   return answer;
 };
+/** The key of a checked input. After an await only this is read: the caller may have changed what he gave. */
+type KeyRow = { wallet_id: string; id: string };
+const named = (row: KeyRow) => ({ wallet: row.wallet_id, job: row.id });
 const dateOr = (text: string | null) => (text === null ? null : new Date(text));
 
 /** The functions of one runner: of the handle, or of a transaction. */
@@ -49,22 +52,21 @@ export class Jobs {
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
     const row = signals.submitInput(input);
-    return one(await this.#submitted(await this.#runner.call(submitJob, row), input, row));
+    return one(await this.#submitted(await this.#runner.call(submitJob, row), row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
   async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
     const rows = check.list('submitMany', inputs).map(signals.submitInput);
     const answers = await this.#runner.many(submitJob, rows);
-    return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, inputs[i]!, rows[i]!))));
+    return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, rows[i]!))));
   }
 
   async #submitted(
     answer: SubmitRow,
-    input: signals.Submit,
     row: ReturnType<typeof signals.submitInput>,
   ): Promise<signals.Submitted | Refusal> {
-    const key = { wallet: input.wallet, job: input.job };
+    const key = named(row);
     if (answer.outcome === 'charged') {
       if (row.queue !== null) this.#wake(row.queue);
       return { outcome: 'charged', job: newJob(answer, row), seq: answer.seq!, balance: answer.balance! };
@@ -104,8 +106,9 @@ export class Jobs {
 
   /** Keeps a lease. `extended`; `stale`: the attempt is not running any more; `canceled`, `succeeded`: the job ended. */
   async extend(input: signals.Extend): Promise<{ outcome: Outcome<'job.extend'>; leaseUntil: Date | null }> {
-    const answer = await this.#runner.call(extendJob, signals.extendInput(input));
-    this.#refuse(answer, input);
+    const row = signals.extendInput(input);
+    const answer = await this.#runner.call(extendJob, row);
+    this.#refuse(answer, row);
     return { outcome: answer.outcome as Outcome<'job.extend'>, leaseUntil: dateOr(answer.lease_until) };
   }
 
@@ -114,8 +117,9 @@ export class Jobs {
    * `handed_over`, `duplicate`, `stale`, `canceled`, `succeeded`.
    */
   async handOver(input: signals.HandOver): Promise<{ outcome: Outcome<'job.handOver'>; deadlineAt: Date | null }> {
-    const answer = await this.#runner.call(handOverJob, signals.handOverInput(input));
-    this.#refuse(answer, input);
+    const row = signals.handOverInput(input);
+    const answer = await this.#runner.call(handOverJob, row);
+    this.#refuse(answer, row);
     return { outcome: answer.outcome as Outcome<'job.handOver'>, deadlineAt: dateOr(answer.deadline_at) };
   }
 
@@ -124,16 +128,18 @@ export class Jobs {
    * `canceled` change nothing. Refuses `attempt_required`, `no_job`, `pruned`.
    */
   async fail(input: signals.Fail): Promise<signals.Failed> {
-    return one(this.#failed(await this.#runner.call(failJob, signals.failInput(input)), input));
+    const row = signals.failInput(input);
+    return one(this.#failed(await this.#runner.call(failJob, row), row));
   }
 
   async failMany(inputs: readonly signals.Fail[]): Promise<signals.Each<signals.Failed>> {
-    const answers = await this.#runner.many(failJob, check.list('failMany', inputs).map(signals.failInput));
-    return answers.map((a, i) => (a instanceof Refusal ? a : this.#failed(a, inputs[i]!)));
+    const rows = check.list('failMany', inputs).map(signals.failInput);
+    const answers = await this.#runner.many(failJob, rows);
+    return answers.map((a, i) => (a instanceof Refusal ? a : this.#failed(a, rows[i]!)));
   }
 
-  #failed(answer: FailRow, input: signals.JobKey): signals.Failed | Refusal {
-    const refusal = refusalOf(answer, { wallet: input.wallet, job: input.job });
+  #failed(answer: FailRow, row: KeyRow): signals.Failed | Refusal {
+    const refusal = refusalOf(answer, named(row));
     if (refusal) return refusal;
     if (answer.outcome === 'retrying') this.#wake(answer.queue!);
     return {
@@ -163,17 +169,20 @@ export class Jobs {
     const rows = check.list('succeedMany', inputs).map(signals.succeedInput);
     const answers =
       rows.length === 1 ? [await this.#runner.call(succeedJob, rows[0]!)] : await this.#runner.many(succeedJob, rows);
-    return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#succeeded(a, inputs[i]!))));
+    return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#succeeded(a, rows[i]!))));
   }
 
-  async #succeeded(answer: SucceedRow, input: signals.Succeed): Promise<signals.Succeeded | Refusal> {
-    const key = { wallet: input.wallet, job: input.job };
+  async #succeeded(
+    answer: SucceedRow,
+    row: ReturnType<typeof signals.succeedInput>,
+  ): Promise<signals.Succeeded | Refusal> {
+    const key = named(row);
     if (answer.outcome === 'canceled') return new Refusal('canceled', undefined, key);
     const refusal = refusalOf(answer, key);
     if (refusal) return refusal;
     let finalPrice = answer.final_price;
-    if (answer.outcome === 'duplicate' && finalPrice === null && input.finalPrice !== undefined) {
-      const settled = await this.#settleLate(input, input.finalPrice);
+    if (answer.outcome === 'duplicate' && finalPrice === null && row.new_final_price !== null) {
+      const settled = await this.#settleLate(row, row.new_final_price);
       if (settled instanceof Refusal) return settled;
       finalPrice = settled;
     }
@@ -190,10 +199,11 @@ export class Jobs {
    * The first signal that ended the job did not know what it was worth, this one does: it settles, once, like any later
    * settle. Also what makes a call of two steps whole again whose second step was lost.
    */
-  async #settleLate(key: signals.JobKey, finalPrice: number): Promise<number | null | Refusal> {
+  async #settleLate({ wallet_id, id }: KeyRow, finalPrice: number): Promise<number | null | Refusal> {
     try {
-      const settled = await this.#runner.call(settleJob, { ...signals.keyOf(key), new_final_price: finalPrice });
-      return settled.outcome === 'pruned' ? new Refusal('pruned', undefined, { ...key }) : settled.final_price;
+      const settled = await this.#runner.call(settleJob, { wallet_id, id, new_final_price: finalPrice });
+      const lost = settled.outcome === 'pruned' || settled.outcome === 'balance_limit';
+      return lost ? refusalOf(settled, named({ wallet_id, id }))! : settled.final_price;
     } catch (error) {
       if (error instanceof Refusal && !this.#runner.db.inTransaction) return error;
       throw error;
@@ -206,7 +216,7 @@ export class Jobs {
     const row = { ...signals.keyOf(input), new_final_price: check.amount('finalPrice', input.finalPrice) };
     const answer: SettleRow = await this.#runner.call(settleJob, row);
     const settled = answer.outcome === 'conflict' ? { finalPrice: answer.final_price } : {};
-    this.#refuse(answer, input, settled);
+    this.#refuse(answer, row, settled);
     return {
       outcome: answer.outcome as Outcome<'job.settle'>,
       finalPrice: answer.final_price!,
@@ -219,12 +229,12 @@ export class Jobs {
    * is done and paid for.
    */
   async cancel(input: signals.Cancel): Promise<signals.Canceled> {
-    const answer: CancelRow = await this.#runner.call(cancelJob, signals.cancelInput(input));
-    this.#refuse(answer, input);
+    const row = signals.cancelInput(input);
+    const answer: CancelRow = await this.#runner.call(cancelJob, row);
+    this.#refuse(answer, row);
     let kept = answer.kept;
-    if (answer.outcome === 'duplicate' && kept === null && input.keep !== undefined) {
-      const settled = await this.#settleLate({ wallet: input.wallet, job: input.job }, input.keep);
-      kept = one(settled);
+    if (answer.outcome === 'duplicate' && kept === null && row.kept !== null) {
+      kept = one(await this.#settleLate(row, row.kept));
     }
     return {
       outcome: answer.outcome as Outcome<'job.cancel'>,
@@ -236,15 +246,17 @@ export class Jobs {
 
   /** Gives an attempt back unfinished: queued again, no failure, no refund. Refuses `release_limit`. */
   async release(input: signals.Release): Promise<{ outcome: Outcome<'job.release'>; notBefore: Date | null }> {
-    const answer = await this.#runner.call(releaseJob, signals.releaseInput(input));
-    this.#refuse(answer, input);
+    const row = signals.releaseInput(input);
+    const answer = await this.#runner.call(releaseJob, row);
+    this.#refuse(answer, row);
     return { outcome: answer.outcome as Outcome<'job.release'>, notBefore: dateOr(answer.not_before) };
   }
 
   /** One job with its payload and result. Refuses `no_job`, also for a pruned one. */
   async get(key: signals.JobKey): Promise<{ job: Job; payload: unknown; result: unknown }> {
-    const [found] = await this.#runner.read(getJob, [signals.onlyKey(key)]);
-    if (!found?.job) throw new Refusal('no_job', undefined, { wallet: key.wallet, job: key.job });
+    const row = signals.onlyKey(key);
+    const [found] = await this.#runner.read(getJob, [row]);
+    if (!found?.job) throw new Refusal('no_job', undefined, named(row));
     return { job: decodeJob(found.job), payload: found.payload, result: found.result };
   }
 
@@ -270,8 +282,8 @@ export class Jobs {
     return pruned;
   }
 
-  #refuse(answer: { ord: number; outcome: string }, key: signals.JobKey, more: Record<string, unknown> = {}): void {
-    const refusal = refusalOf(answer, { wallet: key.wallet, job: key.job, ...more });
+  #refuse(answer: { ord: number; outcome: string }, row: KeyRow, more: Record<string, unknown> = {}): void {
+    const refusal = refusalOf(answer, { ...named(row), ...more });
     if (refusal) throw refusal;
   }
 }

@@ -50,7 +50,7 @@ pick as materialized (
       select wallet_id, id, queue, state, price, priority, not_before, max_failures, attempt, failures
       from recoup.jobs
       where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock()
-        and not_before >= coalesce((i.marks ->> p)::timestamptz, '-infinity')
+        and not_before >= coalesce((i.marks ->> p::text)::timestamptz, '-infinity')
       order by not_before limit i.count for no key update skip locked) j
     limit i.count) j
   where not q.paused and not exists (select from prior)),

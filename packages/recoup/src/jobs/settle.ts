@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { bookEntries, holdWallets } from '../wallets/booking.ts';
+import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
 import { holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface SettleRow extends RawAnswer {
@@ -25,12 +25,13 @@ judged as materialized (
   from work s),
 ${takeTurns},
 seen as materialized (
-  select s.*, may and earlier = 0 as wins,
+  select s.*, may and earlier = 0 and not ${beyond('taken - new_final_price')} as wins,
     case ${withoutJob}
       when succeeded_at is null and canceled_at is null then 'not_ended'
       when settled_at is not null then case when final_price = new_final_price then 'duplicate' else 'conflict' end
       when earlier > 0 then 'again'
       when not has_wallet then 'busy'
+      when ${beyond('taken - new_final_price')} then ${limitReached}
       else 'settled'
     end as outcome
   from turn s),

@@ -189,14 +189,14 @@ export function submitInput(input: Submit) {
   const withQueue = ['priority', 'notBefore', 'delayMs', 'maxFailures'] as const;
   const without = ['deadlineMs', 'upstreamRef'] as const;
   for (const field of queue === null ? withQueue : without) {
-    if (input[field] !== undefined) {
+    if ((input[field] ?? null) !== null) {
       throw new InvalidInput(
         field,
         queue === null ? 'only a job with a queue has it' : 'only a job without a queue has it at submit',
       );
     }
   }
-  if (input.notBefore !== undefined && input.delayMs !== undefined) {
+  if ((input.notBefore ?? null) !== null && (input.delayMs ?? null) !== null) {
     throw new InvalidInput('delayMs', 'give notBefore or delayMs, not both');
   }
   return {

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { bookEntries, holdWallets, withoutWallet } from '../wallets/booking.ts';
+import { bookEntries, holdWallets, walletMoved, withoutWallet } from '../wallets/booking.ts';
 import { chargeThere, jobThere, queueOf } from './held.ts';
 import type { Job } from './job.ts';
 import type { submitInput } from './signals.ts';
@@ -37,7 +37,8 @@ const columns = {
  *
  * The price test works on running sums of the batch. Prices are not negative, so the inputs of a wallet that fit form a
  * prefix; `rest` is what that prefix leaves. An input behind it whose price exceeds `rest` is refused, as it would be
- * one by one: nothing in between can raise the balance. One that would still fit runs again without the refused ones.
+ * one by one: nothing in between can raise the balance. One that would still fit runs again without the refused ones. So
+ * does one whose wallet moved before it was held: what moved it may have been this very job, submitted by a rival.
  */
 export const submitJob = statement<typeof columns, SubmitRow>(
   'job.submit',
@@ -81,10 +82,10 @@ done as materialized (
 ${bookEntries}
 select coalesce(json_agg(json_build_object('ord', ord, 'outcome',
   case when booked then 'charged' when refused is not null then refused when wins then 'again'
-       when price > rest then 'insufficient_credits' else 'again' end,
+       when price > rest and not ${walletMoved} then 'insufficient_credits' else 'again' end,
   'seq', seq, 'balance', balance_after, 'overdraft_limit', overdraft_limit, 'at', at, 'not_before', starts_at,
   'max_failures', failures_allowed, 'refund_on', refund_on)), '[]')::text as answer
-from book`,
+from book s`,
 );
 
 /** The job as submit just wrote it: known without reading it back. */

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { bookEntries, holdWallets } from '../wallets/booking.ts';
+import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
 import { holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface SucceedRow extends RawAnswer {
@@ -40,17 +40,19 @@ export const succeedJob = statement<typeof columns, SucceedRow>(
   (lock) => `${holdWallets(lock, lock === '' ? 'true' : moneyAhead('input'))},
 ${holdJobs(lock, 'held')},
 judged as materialized (
-  select s.*, coalesce(n, attempt) as done_attempt, refunded_at is not null as reclaims,
+  select s.*, ${beyond('case when refunded_at is not null then -price else 0 end', 'coalesce(price - new_final_price, 0)')} as over,
+    coalesce(n, attempt) as done_attempt, refunded_at is not null as reclaims,
     coalesce(has_job and succeeded_at is null and canceled_at is null, false)
       and (has_wallet or (refunded_at is null and new_final_price is null)) as may
   from work s),
 ${takeTurns},
 seen as materialized (
-  select s.*, may and earlier = 0 as wins,
+  select s.*, may and earlier = 0 and not over as wins,
     case ${withoutJob}
       when canceled_at is not null then 'canceled'
       when succeeded_at is not null then 'duplicate'
       when earlier > 0 then 'again'
+      when may and over then ${limitReached}
       when may then case when reclaims then 'reclaimed' else 'succeeded' end
       when ${moneyAhead('s')} then 'busy'
       else 'again'

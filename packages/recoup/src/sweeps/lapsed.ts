@@ -3,6 +3,7 @@ import type { Runner } from '../db/runner.ts';
 import { Refusal } from '../errors.ts';
 import { lapseJob } from '../jobs/lapse.ts';
 import { type DueRow, dueDeadlines, dueLeases } from '../jobs/queries.ts';
+import { refusalOf } from '../wallets/wallets.ts';
 
 const PAGE = 500;
 
@@ -41,11 +42,14 @@ async function lapsePage(
   const answers = await runner.many(lapseJob, rows);
   answers.forEach((answer, index) => {
     const { wallet_id, id } = rows[index]!;
-    if (answer instanceof Refusal) {
+    const refusal = answer instanceof Refusal ? answer : refusalOf(answer, {});
+    // Pruned, or gone with its wallet, since the candidates were read: nothing is left to lapse.
+    if (refusal && (refusal.code === 'no_job' || refusal.code === 'pruned')) return;
+    if (refusal) {
       total.failed += 1;
-      const message = `The sweep cannot lapse job ${JSON.stringify(id)} of wallet ${JSON.stringify(wallet_id)}: ${answer.message}`;
-      context.onError(new Error(message, { cause: answer }));
-    } else if (['retrying', 'dead', 'refunded'].includes(answer.outcome)) {
+      const message = `The sweep cannot lapse job ${JSON.stringify(id)} of wallet ${JSON.stringify(wallet_id)}: ${refusal.message}`;
+      context.onError(new Error(message, { cause: refusal }));
+    } else if (!(answer instanceof Refusal) && ['retrying', 'dead', 'refunded'].includes(answer.outcome)) {
       total.done += 1;
       if (answer.outcome === 'retrying' && answer.queue !== null) queues.add(answer.queue);
     }

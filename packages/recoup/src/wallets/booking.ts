@@ -3,8 +3,7 @@
 /**
  * CTEs `locked` and `held`: each wallet of the inputs once, in id order, then its newest version beside every input.
  * `wanted` narrows the wallets that are locked. `at` is the instant of what is booked: the clock, but never before the
- * wallet's last entry, so that created_at does not fall along seq. `fresh`: no entry was added between the statement's
- * snapshot and the lock, so that what the snapshot says of this wallet's entries and jobs is still true.
+ * wallet's last entry, so that created_at does not fall along seq.
  * The join is FULL although every wallet comes from an input: a full join is never planned as a nested loop.
  */
 export const holdWallets = (lock: string, wanted = 'true') => `
@@ -20,9 +19,30 @@ held as materialized (
          coalesce(w.at, recoup.clock()) as at, recoup.clock() as now
   from input i full join locked w on w.id = i.wallet_id)`;
 
+/**
+ * Whether entries were added between the statement's snapshot and the lock: then what the snapshot says of the wallet's
+ * entries and jobs may be out of date, and an answer that rests on it waits for the next snapshot.
+ */
+export const walletMoved = `(select last_seq from recoup.wallets w where w.id = s.wallet_id) is distinct from s.last_seq`;
+
 /** What an input whose wallet is not held means: another transaction holds it, or there is none. */
 export const withoutWallet = (otherwise: string) =>
   `case when (select true from recoup.wallets where id = s.wallet_id) then 'busy' else '${otherwise}' end`;
+
+/** The largest balance either way: 2^53 − 1. */
+const LIMIT = '9007199254740991';
+
+/**
+ * Whether booking these amounts one after the other, alone, would take the balance out of its range. A statement decides
+ * that itself: a constraint's error would abort a caller's transaction. Where only several inputs together pass the limit,
+ * the constraint has the last word.
+ */
+export const beyond = (first: string, second = '0') =>
+  `coalesce(greatest(abs(balance + ${first}), abs(balance + ${first} + ${second})) > ${LIMIT}, false)`;
+
+/** The answer to an input beyond the limit: a refusal if it stands first in its wallet, else it depends on those before it. */
+export const limitReached = `case when (select min(i.ord) from input i where i.wallet_id = s.wallet_id) = ord
+        then 'balance_limit' else 'again' end`;
 
 /**
  * CTEs `book`, `ent` and `mov` over `done` (one row per input, with `booked` true where its guard held and its flag was

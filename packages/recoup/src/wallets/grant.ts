@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { bookEntries, holdWallets, withoutWallet } from './booking.ts';
+import { bookEntries, holdWallets, walletMoved, withoutWallet } from './booking.ts';
 
 export interface KeyedAnswer extends RawAnswer {
   seq: number;
@@ -34,7 +34,7 @@ judged as materialized (
     case
       when e.seq is not null then case when e.type = '${type}' and e.amount = s.amount and e.job_id is not distinct from s.job_id then 'duplicate' else 'conflict' end
       when not has_wallet then ${withoutWallet('no_wallet')}
-      when (select last_seq from recoup.wallets where id = s.wallet_id) is distinct from s.last_seq
+      when ${walletMoved}
         or row_number() over (partition by s.wallet_id, s.key order by s.ord) > 1 then 'again'
     end as refused
   from held s

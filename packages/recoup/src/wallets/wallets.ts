@@ -93,7 +93,9 @@ const orThrow = <T>(answer: T | Refusal): T => {
   return answer;
 };
 
-function keyedInput(what: string, input: Grant | Adjust): Record<string, unknown> {
+type KeyedRow = ReturnType<typeof keyedInput>;
+
+function keyedInput(what: string, input: Grant | Adjust) {
   check.onlyFields(what, input, what === 'adjust' ? [...GRANT_FIELDS, 'job'] : GRANT_FIELDS);
   const amount =
     what === 'grant'
@@ -111,9 +113,9 @@ function keyedInput(what: string, input: Grant | Adjust): Record<string, unknown
   };
 }
 
-function keyedAnswer<O extends string>(answer: KeyedAnswer, input: Grant | Adjust): KeyedEntry<O> | Refusal {
+function keyedAnswer<O extends string>(answer: KeyedAnswer, row: KeyedRow): KeyedEntry<O> | Refusal {
   const was = { type: answer.type, seq: answer.seq, amount: answer.amount, job: answer.job };
-  const details = { wallet: input.wallet, key: input.key, ...(answer.outcome === 'conflict' ? { booked: was } : {}) };
+  const details = { wallet: row.wallet_id, key: row.key, ...(answer.outcome === 'conflict' ? { booked: was } : {}) };
   const refusal = refusalOf(answer, details);
   if (refusal) return refusal;
   const { seq, amount, balance } = answer;
@@ -143,7 +145,7 @@ export class Wallets {
     const answer = await this.#runner.call(openWallet, row);
     if (answer.outcome === 'conflict') {
       const there = { customer: answer.customer_id, unit: answer.unit, overdraftLimit: answer.overdraft_limit };
-      throw new Refusal('conflict', 'The wallet is there with other settings.', { wallet: input.wallet, there });
+      throw new Refusal('conflict', 'The wallet is there with other settings.', { wallet: row.wallet_id, there });
     }
     return { outcome: answer.outcome as Outcome<'wallet.open'> };
   }
@@ -157,7 +159,7 @@ export class Wallets {
     const answer = await this.#runner.call(changeWallet, {
       wallet_id: check.id('wallet', wallet),
       overdraft_limit: check.optionalInteger('overdraftLimit', change.overdraftLimit, 0, check.MAX_AMOUNT),
-      status: change.status === undefined ? null : check.oneOf('status', change.status, STATUSES),
+      status: (change.status ?? null) === null ? null : check.oneOf('status', change.status, STATUSES),
     });
     const refusal = refusalOf(answer, { wallet });
     if (refusal) throw refusal;
@@ -169,21 +171,21 @@ export class Wallets {
    * `conflict` (the key holds another amount), `balance_limit`.
    */
   async grant(input: Grant): Promise<KeyedEntry<Outcome<'wallet.grant'>>> {
-    return orThrow(keyedAnswer(await this.#runner.call(grantEntry, keyedInput('grant', input)), input));
+    const row = keyedInput('grant', input);
+    return orThrow(keyedAnswer(await this.#runner.call(grantEntry, row), row));
   }
 
   /** Grants in one batch: an answer or a Refusal per item, in order. */
   async grantMany(inputs: readonly Grant[]): Promise<(KeyedEntry<Outcome<'wallet.grant'>> | Refusal)[]> {
-    const answers = await this.#runner.many(
-      grantEntry,
-      check.list('grantMany', inputs).map((input) => keyedInput('grant', input)),
-    );
-    return answers.map((a, i) => (a instanceof Refusal ? a : keyedAnswer(a, inputs[i]!)));
+    const rows = check.list('grantMany', inputs).map((input) => keyedInput('grant', input));
+    const answers = await this.#runner.many(grantEntry, rows);
+    return answers.map((a, i) => (a instanceof Refusal ? a : keyedAnswer(a, rows[i]!)));
   }
 
   /** Corrects a balance by ±amount, with who and why; may name a job and may go into debt. Outcomes and refusals as `grant`. */
   async adjust(input: Adjust): Promise<KeyedEntry<Outcome<'wallet.adjust'>>> {
-    return orThrow(keyedAnswer(await this.#runner.call(adjustEntry, keyedInput('adjust', input)), input));
+    const row = keyedInput('adjust', input);
+    return orThrow(keyedAnswer(await this.#runner.call(adjustEntry, row), row));
   }
 
   /** What the wallet holds now: booked, spendable, held by running jobs, at risk. Refuses `no_wallet`. */
