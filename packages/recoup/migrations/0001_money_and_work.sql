@@ -151,6 +151,7 @@ create table recoup.jobs (
   canceled_at timestamptz,
   labels jsonb,
   payload jsonb,
+  payload_bytes int not null default 0,
   result jsonb,
   constraint jobs_pkey primary key (wallet_id, id),
   constraint jobs_state check (state in ('queued', 'running', 'waiting', 'succeeded', 'dead', 'failed', 'canceled', 'discarded')),
@@ -213,8 +214,10 @@ create index attempts_upstream_ref on recoup.attempts (upstream_ref) where upstr
 
 -- What each lease request was given, so that a lost answer can be asked for again.
 create table recoup.lease_requests (
-  id text collate "C" constraint lease_requests_pkey primary key,
+  queue text collate "C" not null,
+  id text collate "C" not null,
   jobs jsonb not null,
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  constraint lease_requests_pkey primary key (queue, id)
 );
 create index lease_requests_old on recoup.lease_requests (created_at);

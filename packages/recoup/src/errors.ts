@@ -111,6 +111,12 @@ export const errors = {
     sentence: 'A migration was applied with another text than this code carries.',
   },
   server_too_old: { status: 503, exit: 3, retry: false, sentence: 'PostgreSQL 15 or newer is needed.' },
+  not_utf8: {
+    status: 503,
+    exit: 3,
+    retry: false,
+    sentence: 'The database must be encoded in UTF8: ids and texts would not come back as they were given.',
+  },
   closed: { status: 503, exit: 7, retry: false, sentence: 'This handle was closed.' },
 } as const satisfies Record<string, ErrorRow>;
 

@@ -108,7 +108,7 @@ function decode(cursor: string): [string, string, string, string, number, string
       Buffer.from(check.text('cursor', cursor, 4000) ?? '', 'base64url').toString(),
     ) as unknown[];
     const [tx, kind, wallet, a, b, c] = parts;
-    const texts = [tx, kind, wallet, a, c].every((part) => typeof part === 'string');
+    const texts = [tx, kind, wallet, a, c].every((part) => typeof part === 'string' && !part.includes('\u0000'));
     if (texts && /^\d{1,19}$/.test(tx as string) && Number.isSafeInteger(b)) {
       return [tx, kind, wallet, a, b, c] as [string, string, string, string, number, string];
     }

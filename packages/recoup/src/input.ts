@@ -118,22 +118,31 @@ export function labels(field: string, value: unknown): Record<string, string> | 
   return value as Record<string, string>;
 }
 
+/** JSON as it is kept, and about how many bytes it has. */
+export interface Content {
+  value: unknown;
+  bytes: number;
+}
+
 /**
  * JSON that PostgreSQL stores as it is: no U+0000, no lone surrogates, no integers beyond ±(2^53 − 1) (they change when
- * read back), nothing that JSON does not have, at most `max` bytes. Absent is null.
+ * read back), nothing that JSON does not have, at most `max` bytes as the database writes it. Absent is null.
  */
-export function json(field: string, value: unknown, max: number): unknown {
-  if (value === undefined || value === null) return null;
+export function json(field: string, value: unknown, max: number): Content {
+  if (value === undefined || value === null) return { value: null, bytes: 0 };
   const size = { field, max, left: max };
   try {
     checkJson(field, value, 0, size);
-    // Each character counted so far is at least one byte, and at most six once escaped: only in between is it measured.
-    if ((max - size.left) * 6 > max && Buffer.byteLength(JSON.stringify(value)) > max) tooLarge(size);
+    const counted = max - size.left;
+    // Each character counted is at least one byte, and at most six once escaped: only in between is it measured.
+    if (counted * 6 <= max) return { value, bytes: counted };
+    const bytes = Math.max(Buffer.byteLength(JSON.stringify(value)), counted);
+    if (bytes > max) tooLarge(size);
+    return { value, bytes };
   } catch (error) {
     if (error instanceof InvalidInput) throw error;
     throw new InvalidInput(field, 'must be JSON: its toJSON throws');
   }
-  return value;
 }
 
 const MAX_DEPTH = 100;
@@ -153,7 +162,7 @@ function checkJson(path: string, value: unknown, depth: number, size: Size): voi
   if (depth > MAX_DEPTH) {
     throw new InvalidInput(size.field, `must not be nested deeper than ${MAX_DEPTH}, or refer to itself`);
   }
-  size.left -= typeof value === 'string' ? value.length + 2 : 1;
+  size.left -= typeof value === 'string' ? value.length + 2 : typeof value === 'number' ? digits(value) : 1;
   if (size.left < 0) tooLarge(size);
   if (typeof value === 'string') {
     if (!value.isWellFormed() || value.includes('\u0000')) {
@@ -170,6 +179,13 @@ function checkJson(path: string, value: unknown, depth: number, size: Size): voi
   else if (value !== null && typeof value !== 'boolean') {
     throw new InvalidInput(path, `must be JSON; got ${value === undefined ? 'nothing' : `a ${typeof value}`}`);
   }
+}
+
+/** How long PostgreSQL writes a number: jsonb keeps it as a decimal, without an exponent. */
+function digits(value: number): number {
+  const text = String(value);
+  const exponent = /e([+-]\d+)$/.exec(text)?.[1];
+  return text.length + (exponent === undefined ? 0 : Math.abs(Number(exponent)));
 }
 
 function checkObject(path: string, value: object, depth: number, size: Size): void {

@@ -9,7 +9,7 @@ import { type Runner, transactionRunner } from './db/runner.ts';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
 import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed.ts';
-import { integer, onlyFields, optionalInteger } from './input.ts';
+import { integer, onlyFields, optionalInteger, text } from './input.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { Queues } from './queues/configure.ts';
 import { Sweeper } from './sweeps/sweeper.ts';
@@ -74,6 +74,11 @@ export async function open(options: OpenOptions): Promise<Recoup> {
     throw new InvalidInput('schema', SCHEMA_RULE);
   }
   if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
+  for (const name of ['onTransition', 'onError'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw new InvalidInput(name, 'must be a function');
+  }
+  text('applicationName', options.applicationName, 63);
   const pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
   const pruneAfterMs = optionalInteger('pruneAfterMs', options.pruneAfterMs, 0, 315_360_000_000);
   const pools = new Pools({

@@ -84,7 +84,10 @@ export class Waking {
       const client = await this.#pools.connect();
       try {
         // NOTIFY takes 8,000 bytes; more names than that mean "any".
-        await client.query('select pg_notify($1, $2)', [this.#channel, payload.length < 7000 ? payload : '[""]']);
+        await client.query('select pg_notify($1, $2)', [
+          this.#channel,
+          Buffer.byteLength(payload) < 7000 ? payload : '[""]',
+        ]);
       } finally {
         client.release();
       }

@@ -38,7 +38,7 @@ const GONE_CODES = new Set([
   '25P04',
 ]);
 const GONE_TEXT =
-  /connection (terminated|ended|closed|is closed|timeout)|timeout (expired|exceeded)|client (was closed|has encountered)|not queryable|CONNECTION_(CLOSED|ENDED|DESTROYED)|server closed the connection|read ECONN|write EPIPE/i;
+  /connection (terminated|ended|closed|is closed|timeout)|timeout (expired|exceeded)|Query read timeout|client (was closed|has encountered)|not queryable|CONNECTION_(CLOSED|ENDED|DESTROYED)|server closed the connection|read ECONN|write EPIPE/i;
 const MISSING = new Set(['3F000', '42P01', '42883', '42703']);
 
 /** Prisma's codes look like SQLSTATEs and hide the one behind them; these say by themselves what it was. */

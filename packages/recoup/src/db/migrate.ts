@@ -91,6 +91,8 @@ export async function migrate(client: Queryable, schema: string, upTo = Number.P
 async function applyMissing(client: Queryable, schema: string, known: Migration[]): Promise<string[]> {
   const [server] = rowsOf(await client.query(`select current_setting('server_version_num') as version`, []));
   if (Number(server?.version) < 150000) throw new Refusal('server_too_old', undefined, { version: server?.version });
+  const [encoding] = rowsOf(await client.query(`select current_setting('server_encoding') as name`, []));
+  if (encoding?.name !== 'UTF8') throw new Refusal('not_utf8', undefined, { encoding: encoding?.name });
   await client.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`recoup.migrate.${schema}`]);
   const there = rowsOf(await client.query(`select to_regnamespace($1)::text as there`, [quoted(schema)]));
   if (!there[0]?.there) await client.query(`create schema ${quoted(schema)}`, []);

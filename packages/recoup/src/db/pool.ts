@@ -27,6 +27,7 @@ const HOT_SETTINGS = {
   jit: 'off',
   plan_cache_mode: 'force_generic_plan',
   default_transaction_isolation: 'read\\ committed',
+  search_path: 'pg_catalog,pg_temp',
 };
 /** Wallets waited for at once. */
 export const MAX_PATIENT = 4;
@@ -84,6 +85,7 @@ export class Pools {
     waitMs = this.lockTimeoutMs,
   ): Promise<T> {
     const client = await this.#pool(purpose).connect();
+    const lent = lend(client);
     let broken: Error | undefined;
     const onError = (error: Error) => {
       broken = error;
@@ -92,7 +94,7 @@ export class Pools {
     try {
       const isolation = purpose === 'patient' ? ' isolation level read committed' : '';
       await client.query(`begin${isolation}; set local lock_timeout = ${waitMs}`);
-      const result = await fn(client, overQueryable(client, this.schema));
+      const result = await fn(lent.client, overQueryable(lent.client, this.schema));
       // The COMMIT of an aborted transaction answers ROLLBACK, without an error.
       const { command } = await client.query('commit');
       if (command === 'ROLLBACK') throw new TransactionAborted();
@@ -103,6 +105,13 @@ export class Pools {
       });
       throw error;
     } finally {
+      lent.takeBack();
+      // What the caller set on the session goes before somebody else gets the connection.
+      if (purpose === 'caller' && !this.#options.pooler && !broken) {
+        await client.query(CLEAN).catch((e: Error) => {
+          broken = e;
+        });
+      }
       client.off('error', onError);
       client.release(broken);
     }
@@ -161,16 +170,47 @@ export class Pools {
   #config(purpose: Purpose): pg.PoolConfig {
     const { connection, pooler, lockTimeoutMs, applicationName } = this.#options;
     const given: pg.PoolConfig = typeof connection === 'string' ? { connectionString: connection } : connection;
-    const settings = { hot: HOT_SETTINGS, patient: HOT_SETTINGS, caller: {}, reports: { jit: 'off' } }[purpose];
+    const settings = {
+      hot: HOT_SETTINGS,
+      patient: HOT_SETTINGS,
+      caller: {},
+      reports: { jit: 'off', search_path: 'pg_catalog,pg_temp' },
+    }[purpose];
     const all: Record<string, string> = { ...settings, lock_timeout: `${lockTimeoutMs}` };
     const flags = Object.entries(all).map(([key, value]) => `-c ${key}=${value}`);
     return {
       application_name: applicationName,
       connectionTimeoutMillis: 10_000,
+      // A connection that went silent must not hold a lane for ever; what waits or reads much may take longer.
+      ...(purpose === 'hot' ? { query_timeout: 30_000 } : {}),
       keepAlive: true,
       ...given,
       // Poolers refuse the startup parameter `options`.
       ...(pooler ? {} : { options: [given.options, ...flags].filter(Boolean).join(' ') }),
     };
   }
+}
+
+const CLEAN = 'reset session authorization; reset all; unlisten *; select pg_catalog.pg_advisory_unlock_all()';
+
+/** The client as it is lent to a caller's function: after the function's end it belongs to somebody else's transaction. */
+function lend(client: pg.PoolClient): { client: pg.PoolClient; takeBack(): void } {
+  let over = false;
+  const handler: ProxyHandler<pg.PoolClient> = {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      if (name === 'release' || name === 'end') return () => {};
+      return (...args: unknown[]) => {
+        if (over) throw new Refusal('closed', 'This transaction is over: its client cannot be used any more.');
+        return Reflect.apply(value, target, args);
+      };
+    },
+  };
+  return {
+    client: new Proxy(client, handler),
+    takeBack: () => {
+      over = true;
+    },
+  };
 }

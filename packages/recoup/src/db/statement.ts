@@ -48,13 +48,22 @@ export function statement<const C extends Columns, A>(
   const names = Object.keys(columns);
   const declared = names.map((column) => `${column} ${columns[column]}`).join(', ');
   const selected = names.map((column) => (columns[column] === 'text' ? `${column} collate "C" as ${column}` : column));
-  const text = (lock: 'skip locked' | '') => `/* ${name} */
+  const text = (lock: 'skip locked' | '') =>
+    qualified(`/* ${name} */
 with input as materialized (
   select ord, ${selected.join(', ')}
   from rows from (jsonb_to_recordset($1::text::jsonb) as (${declared})) with ordinality as i(${names.join(', ')}, ord)),
-${body(lock).trim()}`;
+${body(lock).trim()}`);
   return { name, columns, waits, text: { shared: text('skip locked'), patient: text('') } };
 }
+
+/**
+ * The functions that take any type, by their full names: another schema on a caller's search_path may have one of that
+ * name for exactly our type, and PostgreSQL would take that one.
+ */
+const POLYMORPHIC =
+  /(?<![.\w])(json_agg|jsonb_agg|json_build_object|json_build_array|jsonb_build_array|json_object_agg|array_remove|array_position|count|max|min)\(/g;
+const qualified = (sql: string) => sql.replaceAll(POLYMORPHIC, 'pg_catalog.$1(');
 
 export interface Rendered {
   readonly text: string;

@@ -39,26 +39,30 @@ export const leaseJobs = statement<typeof columns, LeaseRow>(
   columns,
   () => `
 prior as materialized (
-  select r.jobs from input i join recoup.lease_requests r on r.id = i.request_id),
-pick as materialized (
-  select j.*, i.worker, recoup.clock() as now, recoup.clock() + coalesce(i.lease_ms, q.lease_ms) * interval '1 millisecond' as until
+  select r.jobs from input i join recoup.lease_requests r on r.queue = i.queue and r.id = i.request_id),
+found as materialized (
+  select j.*, row_number() over () as place, i.worker, recoup.clock() as now, recoup.clock() + coalesce(i.lease_ms, q.lease_ms) * interval '1 millisecond' as until
   from input i
   cross join lateral (${queueOf('i.queue', 'lease_ms, paused')}) q
   cross join lateral (
     select j.* from generate_series(0, 9) p
     cross join lateral (
-      select wallet_id, id, queue, state, price, priority, not_before, max_failures, attempt, failures
+      select wallet_id, id, queue, state, price, priority, not_before, max_failures, attempt, failures, payload_bytes
       from recoup.jobs
       where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock()
         and not_before >= coalesce((i.marks ->> p::text)::timestamptz, '-infinity')
       order by not_before limit i.count for no key update skip locked) j
     limit i.count) j
   where not q.paused and not exists (select from prior)),
+-- One answer carries at most so many bytes of payload, or one job: the others are left to the next claim.
+pick as materialized (
+  select * from (select f.*, sum(payload_bytes) over (order by place) as bytes from found f) f
+  where bytes <= 16000000 or place = 1),
 noted as (
-  insert into recoup.lease_requests (id, jobs, created_at)
-  select i.request_id, (select jsonb_agg(jsonb_build_array(wallet_id, id, attempt + 1)) from pick), recoup.clock()
+  insert into recoup.lease_requests (queue, id, jobs, created_at)
+  select i.queue, i.request_id, (select jsonb_agg(jsonb_build_array(wallet_id, id, attempt + 1)) from pick), recoup.clock()
   from input i where i.request_id is not null and exists (select from pick)
-  on conflict (id) do nothing
+  on conflict (queue, id) do nothing
   returning id),
 won as (
   insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, lease_until, worker, started_at)

@@ -199,6 +199,7 @@ export function submitInput(input: Submit) {
   if ((input.notBefore ?? null) !== null && (input.delayMs ?? null) !== null) {
     throw new InvalidInput('delayMs', 'give notBefore or delayMs, not both');
   }
+  const payload = check.json('payload', input.payload, MAX_JSON);
   return {
     ...keyOf(input),
     queue,
@@ -210,7 +211,8 @@ export function submitInput(input: Submit) {
     deadline_ms: check.duration('deadlineMs', input.deadlineMs, 1),
     upstream_ref: check.optionalId('upstreamRef', input.upstreamRef),
     labels: check.labels('labels', input.labels),
-    payload: check.json('payload', input.payload, MAX_JSON),
+    payload: payload.value,
+    payload_bytes: payload.bytes,
   };
 }
 
@@ -242,7 +244,7 @@ export function succeedInput(input: Succeed) {
     ...keyOf(input),
     n: check.optionalInteger('attempt', input.attempt, 1, MAX_ATTEMPT),
     new_final_price: check.optionalInteger('finalPrice', input.finalPrice, 0, check.MAX_AMOUNT),
-    new_result: check.json('result', input.result, MAX_JSON),
+    new_result: check.json('result', input.result, MAX_JSON).value,
     new_ref: check.optionalId('upstreamRef', input.upstreamRef),
   };
 }

@@ -30,6 +30,7 @@ const columns = {
   upstream_ref: 'text',
   labels: 'jsonb',
   payload: 'jsonb',
+  payload_bytes: 'int',
 } as const;
 
 /**
@@ -65,12 +66,12 @@ seen as materialized (
   from summed s),
 won as (
   insert into recoup.jobs (wallet_id, id, queue, state, price, priority, refund_on, max_failures, attempt, not_before,
-    deadline_at, upstream_ref, submitted_at, started_at, labels, payload)
+    deadline_at, upstream_ref, submitted_at, started_at, labels, payload, payload_bytes)
   select wallet_id, id, queue, case when queue is null then 'waiting' else 'queued' end, price, coalesce(priority, 5),
     refund_on, failures_allowed, case when queue is null then 1 else 0 end,
     case when queue is not null then coalesce(not_before, now + coalesce(delay_ms, 0) * interval '1 millisecond') end,
     case when queue is null then now + deadline_ms * interval '1 millisecond' end,
-    upstream_ref, at, case when queue is null then at end, labels, payload
+    upstream_ref, at, case when queue is null then at end, labels, payload, coalesce(payload_bytes, 0)
   from seen where wins
   on conflict (wallet_id, id) do nothing
   returning wallet_id, id, not_before),

@@ -11,9 +11,9 @@ const forgetRequests = statement<typeof columns, { forgotten: number }>(
   columns,
   () => `
 old as (
-  select id from recoup.lease_requests where created_at < recoup.clock() - interval '1 hour'
+  select queue, id from recoup.lease_requests where created_at < recoup.clock() - interval '1 hour'
   order by created_at limit (select count from input) for update skip locked),
-gone as (delete from recoup.lease_requests r using old o where r.id = o.id returning r.id)
+gone as (delete from recoup.lease_requests r using old o where r.queue = o.queue and r.id = o.id returning r.id)
 select json_build_array(json_build_object('forgotten', (select count(*) from gone)))::text as answer`,
 );
 

@@ -118,18 +118,23 @@ export class Run {
 
   async #handOver(options: { upstreamRef?: string | undefined; deadlineMs?: number | undefined }): Promise<void> {
     const { upstreamRef, deadlineMs } = options;
-    const { outcome } = await this.#context.jobs.handOver({
+    const input = {
       ...this.#key,
       ...(upstreamRef === undefined ? {} : { upstreamRef }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    });
+    };
+    // Until it is heard: a lost answer must not look like a failure of what the provider is working on.
+    const { outcome } = await this.#untilHeard(() => this.#context.jobs.handOver(input));
     // Also when it came too late: then the attempt is not this run's any more, and its callback answers for itself.
     this.#handedOver = true;
     if (outcome !== 'handed_over' && outcome !== 'duplicate') this.#heed(outcome);
   }
 
-  #leaseMs(): { leaseMs?: number } {
-    return this.#options.leaseMs === undefined ? {} : { leaseMs: this.#options.leaseMs };
+  /** The length of this lease: extended by the same, whatever the queue's setting has become. */
+  #leaseMs(): { leaseMs: number } {
+    const { leaseUntil, startedAt } = this.#leased.job;
+    const length = (leaseUntil?.getTime() ?? 0) - (startedAt?.getTime() ?? 0);
+    return { leaseMs: Math.min(Math.max(length, 100), 86_400_000) };
   }
 
   /** What an answer of extend means for the run. */
@@ -144,8 +149,7 @@ export class Run {
    * it is lost. Only durations are measured here: instants are the database's.
    */
   #keepLease(): { stop(): Promise<void> } {
-    const { job } = this.#leased;
-    const length = Math.max((job.leaseUntil?.getTime() ?? 0) - (job.startedAt?.getTime() ?? 0), 100);
+    const length = this.#leaseMs().leaseMs;
     const stop = new AbortController();
     const loop = async () => {
       let heard = performance.now();
@@ -185,22 +189,24 @@ export class Run {
   async #succeed(returned: unknown): Promise<void> {
     const done = returned instanceof Done ? returned : new Done(returned);
     const attempt = done instanceof CheckedDone ? done.attempt : this.#key.attempt;
-    const { result, finalPrice, upstreamRef } = done;
+    const key = { ...this.#key, attempt };
+    const { finalPrice, upstreamRef } = done;
+    const result = done.result === undefined ? null : done.result;
+    const more = {
+      ...(finalPrice === undefined ? {} : { finalPrice }),
+      ...(upstreamRef === undefined ? {} : { upstreamRef }),
+    };
     try {
-      await this.#context.jobs.succeed({
-        ...this.#key,
-        attempt,
-        result: result === undefined ? null : result,
-        ...(finalPrice === undefined ? {} : { finalPrice }),
-        ...(upstreamRef === undefined ? {} : { upstreamRef }),
-      });
+      await this.#context.jobs.succeed({ ...key, result, ...more });
     } catch (error) {
       // Canceled meanwhile: the result must not be handed out, and nothing is left to report.
       if (error instanceof Refusal && (error.code === 'canceled' || error.code === 'pruned')) return;
       if (!(error instanceof InvalidInput)) throw error;
-      // The work was done, but its result cannot be kept: a failure that another run would only repeat.
       this.#context.onError(error);
-      await this.#fail(new Failure(error.message, { verdict: 'definitive', retryable: false, cause: error }));
+      // The work was done, whatever is wrong with what the handler told beside its result: that can be told later.
+      if (!String(error.details.field).startsWith('result')) await this.#context.jobs.succeed({ ...key, result });
+      // A result that cannot be kept: a failure that another run would only repeat.
+      else await this.#fail(new Failure(error.message, { verdict: 'definitive', retryable: false, cause: error }));
     }
   }
 
@@ -209,7 +215,7 @@ export class Run {
     const cause = this.#abort.signal.aborted ? (this.#abort.signal.reason as Aborted).cause : undefined;
     // Not this run's job any more: of what it could say only a definitive failure of its attempt would be heard.
     if (cause === 'canceled' || cause === 'succeeded' || (cause === 'lease_lost' && !isDefinitive(threw))) return;
-    const reason = threw instanceof Error ? threw.message || threw.name : String(threw);
+    const reason = inWords(threw);
     if (threw instanceof Release || (cause === 'shutdown' && !isDefinitive(threw))) {
       const delayMs = threw instanceof Release ? threw.delayMs : undefined;
       try {
@@ -223,7 +229,7 @@ export class Run {
     }
     const failure = threw instanceof Failure ? threw : new Failure(reason);
     const { verdict, retryable, retryAfterMs, upstreamRef } = failure;
-    const report = { ...this.#key, verdict, retryable, reason: failure.message };
+    const report = { ...this.#key, verdict, retryable, reason: inWords(failure) };
     try {
       await jobs.fail({
         ...report,
@@ -234,12 +240,12 @@ export class Run {
       if (!(error instanceof InvalidInput)) throw error;
       // The failure stands, whatever was wrong with what the handler told of it.
       this.#context.onError(error);
-      await jobs.fail({ ...this.#key, reason: failure.message });
+      await jobs.fail(report);
     }
   }
 
   /** Reports again for as long as the database does not answer; if this process goes first, the lease recovers the job. */
-  async #untilHeard(report: () => Promise<void>): Promise<void> {
+  async #untilHeard<T>(report: () => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
         return await report();
@@ -251,6 +257,15 @@ export class Run {
         );
       }
     }
+  }
+}
+
+/** What was thrown, in words; a handler may throw anything, also what cannot be read. */
+function inWords(threw: unknown): string {
+  try {
+    return threw instanceof Error ? String(threw.message || threw.name) : String(threw);
+  } catch {
+    return 'something that cannot be printed';
   }
 }
 

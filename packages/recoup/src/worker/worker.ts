@@ -55,10 +55,13 @@ export class Worker {
   #slotFreed: (() => void) | undefined;
   #loop: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
+  #hurried = false;
 
   constructor(queue: string, handler: Handler, options: WorkOptions, context: WorkerContext) {
     input.onlyFields('work', options, FIELDS);
     if (typeof handler !== 'function') throw new InvalidInput('handler', 'must be a function');
+    if (options.check !== undefined && typeof options.check !== 'function')
+      throw new InvalidInput('check', 'must be a function');
     this.queue = input.id('queue', queue);
     this.name = input.optionalId('name', options.name) ?? `${hostname()}:${process.pid}`.slice(0, 200);
     this.#concurrency = input.optionalInteger('concurrency', options.concurrency, 1, 500) ?? 10;
@@ -88,16 +91,19 @@ export class Worker {
   stop(options: { now?: boolean } = {}): Promise<void> {
     this.#stopping.abort();
     this.#slotFreed?.();
-    if (options.now) for (const run of this.#runs) run.abort('shutdown');
+    if (options.now) this.#hurry();
     this.#draining ??= this.#drain();
     return this.#draining;
   }
 
+  #hurry(): void {
+    this.#hurried = true;
+    for (const run of this.#runs) run.abort('shutdown');
+  }
+
   async #drain(): Promise<void> {
     await this.#loop;
-    const timer = setTimeout(() => {
-      for (const run of this.#runs) run.abort('shutdown');
-    }, this.#options.drainMs ?? 20_000);
+    const timer = setTimeout(() => this.#hurry(), this.#options.drainMs ?? 20_000);
     await Promise.all([...this.#runs].map((run) => run.reported));
     clearTimeout(timer);
     this.#settle();
@@ -153,7 +159,8 @@ export class Worker {
   #start(leased: LeasedJob): void {
     const run = new Run(leased, this.#handler, this.#options, this.#context);
     this.#runs.add(run);
-    // A worker that is being stopped at once still has what its last lease brought.
+    // What the last lease brought to a worker that is being stopped at once.
+    if (this.#hurried) run.abort('shutdown');
     void run.reported.then(() => {
       this.#runs.delete(run);
       this.#slotFreed?.();
