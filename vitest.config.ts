@@ -8,7 +8,8 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts', 'tools/**/*.test.ts'],
     globalSetup: ['packages/server/test/global-setup.ts'],
     reporters: ['default', './tools/plain-reporter.ts'],
-    testTimeout: 60_000,
+    // Generous: a test that hangs must end, a slow machine must not fail one.
+    testTimeout: 300_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
   },

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { expect } from 'vitest';
 import type { InTransaction, Recoup } from '../src/index.ts';
 import { answer, ledger, times } from './support/look.ts';
-import { booksAreRight, newId, type Running, type Stage, staging } from './support/stage.ts';
+import { booksAreRight, newId, type Running, type Stage, servers, staging } from './support/stage.ts';
 import { settledOrWaiting, untilWaiting } from './support/waiting.ts';
 
 const { onEvery, onFirst } = staging();
@@ -160,9 +160,10 @@ function pairsOn(s: Stage): Promise<Pair[]> {
 /** Every pair of calls against a job of that state; what is wrong of it. */
 async function wrongOf(s: Stage, make: Make, end_: 'commit' | 'rollback') {
   const names = Object.keys(CALLS);
-  const wanted = names
-    .flatMap((second) => names.map((first) => [first, second] as const))
-    .filter(([, second]) => second !== 'submit');
+  // A repeated submit holds nothing and waits for nothing; one server sees every other pair.
+  const all = names.flatMap((second) => names.map((first) => [first, second] as const));
+  const some = all.filter(([first, second]) => second !== 'submit' && first !== 'submit');
+  const wanted = some.filter((_, index) => s.server === servers[0] || index % 3 === 0);
   const wrong: unknown[] = [];
   let waits = 0;
   const work = async (pair: Pair) => {

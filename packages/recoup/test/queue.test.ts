@@ -74,6 +74,10 @@ onEvery(
       expect(await replica.jobs.lease({ queue, count: 5, requestId: 'request 2', worker: 'two' })).toEqual(other);
     }
     expect(await digest(s.db)).toBe(before);
+    // In another queue it is another request.
+    const elsewhere = await s.queued(0);
+    const [there] = await s.recoup.jobs.lease({ queue: elsewhere.queue, requestId: 'request 1' });
+    expect(there?.job.id).toBe(elsewhere.job);
     // What ended meanwhile is not given again, and nothing else in its place.
     await s.recoup.jobs.succeed({ wallet: first[0]!.job.wallet, job: first[0]!.job.id });
     await s.recoup.jobs.release({ wallet: first[1]!.job.wallet, job: first[1]!.job.id, attempt: 1 });
@@ -83,6 +87,23 @@ onEvery(
     expect(await s.recoup.jobs.lease({ queue: empty, requestId: 'request 3' })).toEqual([]);
     await fill(s, empty, 1);
     expect((await s.recoup.jobs.lease({ queue: empty, requestId: 'request 3' })).length).toBe(1);
+  },
+);
+
+onEvery(
+  'an attempt that was handed out twice: both may work, one success counts, the other changes nothing',
+  async (s) => {
+    for (const second of ['succeed', 'fail'] as const) {
+      const { queue, ...key } = await s.queued(40);
+      const lease = { queue, requestId: newId('request') };
+      const [one, other] = [await s.recoup.jobs.lease(lease), await (await s.replica()).jobs.lease(lease)];
+      expect(other).toEqual(one);
+      const at = { ...key, attempt: one[0]!.job.attempt };
+      expect(await answer(s.recoup.jobs.succeed({ ...at, result: 'first' }))).toBe('succeeded');
+      const before = await digest(s.db);
+      expect(await answer(s.recoup.jobs[second](at))).toBe(second === 'succeed' ? 'duplicate' : 'succeeded');
+      expect(await digest(s.db)).toBe(before);
+    }
   },
 );
 

@@ -240,7 +240,11 @@ export class Run {
       if (!(error instanceof InvalidInput)) throw error;
       // The failure stands, whatever was wrong with what the handler told of it.
       this.#context.onError(error);
-      await jobs.fail(report);
+      await jobs.fail({
+        ...report,
+        verdict: isDefinitive(failure) ? 'definitive' : 'presumed',
+        retryable: retryable !== false,
+      });
     }
   }
 

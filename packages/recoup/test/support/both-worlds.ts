@@ -144,7 +144,9 @@ export class BothWorlds {
       ...(request === null ? {} : { requestId: request }),
     });
     const got = leased.map(({ job }) => `${job.wallet}/${job.id} ${job.attempt}`).sort();
-    const known = request === null ? undefined : this.#requests.get(request);
+    // A request id counts within its queue.
+    const asked = request === null ? null : `${queue} ${request}`;
+    const known = asked === null ? undefined : this.#requests.get(asked);
     if (known) {
       const still = known.jobs.filter((job) => {
         const now = jobOf(this.#world, { wallet: job.wallet, job: job.id });
@@ -159,8 +161,7 @@ export class BothWorlds {
     for (const job of taken as Job[])
       this.#apply({ transition: 'job.lease', input: { wallet: job.wallet, job: job.id } });
     expect(got).toEqual((taken as Job[]).map((job) => `${job.wallet}/${job.id} ${job.attempt + 1}`).sort());
-    if (request !== null && taken.length > 0)
-      this.#requests.set(request, { jobs: taken as Job[], at: this.#world.clock });
+    if (asked !== null && taken.length > 0) this.#requests.set(asked, { jobs: taken as Job[], at: this.#world.clock });
   }
 
   async #sweep(): Promise<void> {

