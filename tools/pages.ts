@@ -1,5 +1,5 @@
 // The pages of docs/ that are generated: transitions from outcomes.ts, errors from errors.ts, promises from verify.ts and the migrations.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { errors } from '../packages/recoup/src/errors.ts';
 import { transitions } from '../packages/recoup/src/outcomes.ts';
 import { checks } from '../packages/recoup/src/verify.ts';
@@ -80,7 +80,12 @@ function balanced(text: string, start: number): string {
 }
 
 function promisesPage(): string {
-  const sql = readFileSync(new URL('../packages/recoup/migrations/0001_money_and_work.sql', import.meta.url), 'utf8');
+  const folder = new URL('../packages/recoup/migrations/', import.meta.url);
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  const sql = names
+    .sort()
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .join('\n');
   const constraints = [...sql.matchAll(/constraint (\w+) (check|primary key) \(/g)].map((match) => {
     const table = [...sql.slice(0, match.index).matchAll(/create table recoup\.(\w+)/g)].at(-1)![1];
     const rule = balanced(sql, match.index + match[0].length - 1).replaceAll(/\s+/g, ' ');

@@ -90,15 +90,20 @@ export class Feed {
    * it next time; an empty list means that nothing new is final yet.
    */
   async read(cursor: string | null, limit = 500): Promise<{ events: FeedEvent[]; cursor: string | null }> {
+    const each = await this.readEach(cursor, limit);
+    return { events: each.map(({ event }) => event), cursor: each.at(-1)?.cursor ?? cursor };
+  }
+
+  /** As `read`, each event with the cursor right behind it: for readers that must be able to stop at any event. */
+  async readEach(cursor: string | null, limit = 500): Promise<{ event: FeedEvent; cursor: string }[]> {
     const count = check.integer('limit', limit, 1, 5000);
     const [after_tx, after_kind, after_wallet, after_a, after_b, after_c] = cursor === null ? [] : decode(cursor);
     const input = { after_tx, after_kind, after_wallet, after_a, after_b, after_c, count };
     const rows = await this.#runner.read(readFeed, [input]);
-    const last = rows.at(-1);
-    return {
-      events: rows.map((row) => row.event),
-      cursor: last ? Buffer.from(JSON.stringify(last.cursor)).toString('base64url') : cursor,
-    };
+    return rows.map((row) => ({
+      event: row.event,
+      cursor: Buffer.from(JSON.stringify(row.cursor)).toString('base64url'),
+    }));
   }
 }
 
@@ -108,7 +113,7 @@ function decode(cursor: string): [string, string, string, string, number, string
       Buffer.from(check.text('cursor', cursor, 4000) ?? '', 'base64url').toString(),
     ) as unknown[];
     const [tx, kind, wallet, a, b, c] = parts;
-    const texts = [tx, kind, wallet, a, c].every((part) => typeof part === 'string');
+    const texts = [tx, kind, wallet, a, c].every((part) => check.text('cursor', part, 1000) !== null);
     if (texts && /^\d{1,19}$/.test(tx as string) && Number.isSafeInteger(b)) {
       return [tx, kind, wallet, a, b, c] as [string, string, string, string, number, string];
     }
