@@ -22,6 +22,7 @@ export const errors = {
   not_found: { status: 404, exit: 4, retry: false, sentence: 'There is nothing at this address.' },
   method_not_allowed: { status: 405, exit: 2, retry: false, sentence: 'This address does not take this method.' },
   too_large: { status: 413, exit: 2, retry: false, sentence: 'The request is larger than this address takes.' },
+  headers_too_large: { status: 431, exit: 2, retry: false, sentence: 'The headers of the request are too large.' },
   unsupported_media_type: { status: 415, exit: 2, retry: false, sentence: 'The body must be application/json.' },
   request_timeout: { status: 408, exit: 7, retry: true, sentence: 'The request did not arrive in time.' },
   wrong_host: {
