@@ -124,12 +124,12 @@ function addHooks(server: FastifyInstance, access: Access, metrics: Metrics, sto
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     access.checkHost(request);
-    // A connection that was kept open: the next request belongs to another replica.
-    if (stopping()) reply.header('connection', 'close');
     if (stopping() && request.url !== '/readyz' && request.url !== '/livez') throw new Refusal('closed');
   });
   server.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    // A connection that was kept open would hold up the close; its next request belongs to another replica.
+    if (stopping()) reply.header('connection', 'close');
   });
   server.addHook('onResponse', async (request, reply) => {
     const name = request.routeOptions.config.operation?.name ?? 'other';

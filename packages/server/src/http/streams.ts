@@ -22,7 +22,8 @@ export async function writeStream(
   rest: AsyncIterator<StreamEvent>,
   { kind, headers, signal, heartbeatMs, problem }: StreamOptions,
 ): Promise<void> {
-  response.writeHead(200, { ...headers, 'content-type': TYPES[kind], 'cache-control': 'no-store' });
+  const fixed = { 'content-type': TYPES[kind], 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+  response.writeHead(200, { ...headers, ...fixed, connection: 'close' });
   const write = async (text: string) => {
     if (!response.write(text)) await once(response, 'drain', { signal });
   };
@@ -40,7 +41,9 @@ export async function writeStream(
   } finally {
     clearInterval(heartbeat);
     await rest.return?.();
-    response.end();
+    // A client that does not read what is left must not hold up a server that closes: it resumes elsewhere.
+    if (signal.aborted && response.writableNeedDrain) response.destroy();
+    else response.end();
   }
 }
 
