@@ -36,7 +36,7 @@ export class Callbacks {
 
   constructor(recoup: Recoup, options: { secrets?: WebhookSecrets; publicUrl?: string } = {}) {
     this.#recoup = recoup;
-    this.#secrets = options.secrets ?? {};
+    this.#secrets = checked(options.secrets ?? {});
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? null;
   }
 
@@ -147,4 +147,21 @@ export class Callbacks {
       return (await client.query<{ value: Buffer }>(read)).rows[0]!.value;
     });
   }
+}
+
+/** Refuses a secret that cannot be one when the server starts, not when a webhook comes. */
+function checked(secrets: WebhookSecrets): WebhookSecrets {
+  for (const [name, values] of Object.entries(secrets)) {
+    for (const value of values) {
+      try {
+        PROVIDERS[name as ProviderName].checkSecret(value);
+      } catch {
+        throw new InvalidInput(
+          `webhookSecrets.${name}`,
+          'must hold secrets (base64, whsec_…), for fal public keys (x)',
+        );
+      }
+    }
+  }
+  return secrets;
 }

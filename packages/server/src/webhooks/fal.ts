@@ -18,6 +18,7 @@ function publicKey(x: string): KeyObject {
 export const fal: Provider = {
   name: 'fal',
   signs: true,
+  checkSecret: publicKey,
   verify({ headers, body }, keys) {
     const [requestId, userId, timestamp, signature] = ['request-id', 'user-id', 'timestamp', 'signature'].map((name) =>
       header(headers, `x-fal-webhook-${name}`),

@@ -2,12 +2,13 @@
 import { InvalidInput } from 'recoup';
 import { needText, reasonOf } from './payload.ts';
 import type { Provider, Report } from './provider.ts';
-import { verifyStandard } from './standard.ts';
+import { checkStandardSecret, verifyStandard } from './standard.ts';
 
 /** `{ "upstreamRef", "status": "succeeded" | "failed" | "progress", "result", "finalPrice", "reason", "retryable", "retryAfterMs" }`. */
 export const generic: Provider = {
   name: 'generic',
   signs: true,
+  checkSecret: checkStandardSecret,
   verify: verifyStandard,
   read(payload): Report {
     const upstreamRef = needText(payload, 'upstreamRef');

@@ -15,6 +15,8 @@ export type Report =
 
 export interface Provider {
   readonly name: string;
+  /** Throws where a configured secret or key cannot be one. */
+  checkSecret(secret: string): void;
   /** Whether its requests carry a signature that can be verified with what is configured (`signed`), or never do. */
   readonly signs: boolean;
   /** Throws `bad_signature`. `secrets`: what is configured, any one of them may fit, so that secrets can be rotated. */

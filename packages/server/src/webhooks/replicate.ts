@@ -2,11 +2,12 @@
 import { InvalidInput } from 'recoup';
 import { needText, reasonOf } from './payload.ts';
 import type { Provider, Report } from './provider.ts';
-import { verifyStandard } from './standard.ts';
+import { checkStandardSecret, verifyStandard } from './standard.ts';
 
 export const replicate: Provider = {
   name: 'replicate',
   signs: true,
+  checkSecret: checkStandardSecret,
   verify: verifyStandard,
   read(payload): Report {
     const upstreamRef = needText(payload, 'id');

@@ -6,6 +6,9 @@ import type { Provider, Report } from './provider.ts';
 export const runpod: Provider = {
   name: 'runpod',
   signs: false,
+  checkSecret() {
+    throw new Error('RunPod signs nothing');
+  },
   verify() {
     throw new Refusal('bad_signature', 'RunPod signs nothing: give it a signed callback URL.');
   },

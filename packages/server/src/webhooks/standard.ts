@@ -19,3 +19,8 @@ export function verifyStandard(hook: Hook, secrets: readonly string[]): void {
   }
   throw new Refusal('bad_signature');
 }
+
+/** Throws where it is not base64, with or without `whsec_` before it. */
+export function checkStandardSecret(secret: string): void {
+  new Webhook(secret);
+}
