@@ -39,6 +39,7 @@ export const errors = {
     sentence: 'Bound to more than loopback, the server starts only with an API key.',
   },
   no_key: { status: 404, exit: 4, retry: false, sentence: 'There is no API key of that id.' },
+  unhealthy: { status: 503, exit: 8, retry: false, sentence: 'Something does not add up, or is not set up right.' },
   internal: {
     status: 500,
     exit: 1,

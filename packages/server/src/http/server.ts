@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
 import { InvalidInput, type Recoup, Refusal } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
 import { operations } from '../operations/operations.ts';
@@ -41,6 +41,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const server = Fastify({
     ...limits(options),
     logger: options.logger ?? false,
+    // One line per request, of ours: an address may hold a signed URL, and bodies are content.
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
@@ -133,7 +135,15 @@ function addHooks(server: FastifyInstance, access: Access, metrics: Metrics, sto
   });
   server.addHook('onResponse', async (request, reply) => {
     const name = request.routeOptions.config.operation?.name ?? 'other';
-    metrics.request(name, reply.raw.statusCode, reply.elapsedTime / 1000);
+    const { statusCode: status } = reply.raw;
+    metrics.request(name, status, reply.elapsedTime / 1000);
+    const facts = {
+      method: request.method,
+      route: request.routeOptions.url,
+      status,
+      ms: Math.round(reply.elapsedTime),
+    };
+    request.log.info({ ...facts, operation: name, key: request.caller?.key ?? null }, 'answered');
   });
 }
 
