@@ -24,6 +24,8 @@ export interface ServiceOptions {
   /** What signed callback URLs begin with. */
   publicUrl?: string;
   webhookSecrets?: WebhookSecrets;
+  /** Verify the books this often and keep the result as a metric; never unless set. */
+  verifyEveryMs?: number;
   /** Long polls and streams at once; 1,000 unless set. */
   maxWaiting?: number;
   server?: Pick<ServerOptions, 'logger' | 'heartbeatMs' | 'maxConnections' | 'requestTimeoutMs'>;
@@ -54,7 +56,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const keys = new Keys(recoup);
     const bind = options.bind ?? '127.0.0.1';
     if (!isLoopback(bind) && !options.insecure && !(await keys.any())) {
-      const message = `Bound to ${bind}, the server starts only with an API key: create one on loopback first.`;
+      const message = `Bound to ${bind}, the server starts only with an API key: recoup keys create --name me --scopes admin`;
       throw new Refusal('keys_required', message, { bind });
     }
     const { webhookSecrets, publicUrl } = options;
@@ -70,8 +72,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     };
     const http = buildServer({ ...options.server, ...access, recoup, keys, callbacks, metrics, waits });
     const url = await http.listen({ host: bind, port: options.port ?? 7420 });
+    const verifying = verifyAgainAndAgain(recoup, metrics, http, options.verifyEveryMs);
     let closing: Promise<void> | undefined;
     const close = () => {
+      clearInterval(verifying);
       closing ??= http.close().then(() => recoup.close());
       return closing;
     };
@@ -80,4 +84,24 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await recoup.close();
     throw error;
   }
+}
+
+function verifyAgainAndAgain(recoup: Recoup, metrics: Metrics, http: FastifyInstance, everyMs: number | undefined) {
+  if (everyMs === undefined) return undefined;
+  let running = false;
+  const pass = async () => {
+    // Reads everything: a pass that takes longer than the interval is not joined by another.
+    if (running) return;
+    running = true;
+    try {
+      const verified = await recoup.verify();
+      metrics.verified(verified);
+      for (const problem of verified.problems) http.log.error({ problem }, 'the books do not add up');
+    } catch (error) {
+      http.log.error({ err: error }, 'the books could not be verified');
+    } finally {
+      running = false;
+    }
+  };
+  return setInterval(() => void pass(), everyMs).unref();
 }

@@ -1,49 +1,23 @@
-// The command line: every operation once, on a database and through a server; exit codes, settings, start and stop.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// The command line: every operation once, on a database and through a server; exit codes, maintenance.
 import { errors } from 'recoup';
 import Value from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readable, table } from '../src/cli/output.ts';
-import { run } from '../src/cli/program.ts';
-import { resolveSettings } from '../src/cli/settings.ts';
 import { operations } from '../src/operations/operations.ts';
 import { Api, type Input, type Json, operationOf } from './support/api.ts';
+import { type Ran, cli as runCli } from './support/cli.ts';
 
 let api: Api;
 let key: string;
-let folder: string;
 beforeAll(async () => {
   api = await Api.start({ requireKeys: true });
   key = (await api.service.keys.create({ name: 'cli', scopes: ['admin'] })).secret;
-  folder = await mkdtemp(join(tmpdir(), 'recoup-cli-'));
 });
 afterAll(async () => {
   await api.close();
-  await rm(folder, { recursive: true });
 });
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
-async function cli(argv: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL: api.db.url }): Promise<Ran> {
-  const ran: Ran = { code: 0, out: '', err: '' };
-  const output = {
-    out: (text: string) => {
-      ran.out += `${text}\n`;
-    },
-    err: (text: string) => {
-      ran.err += `${text}\n`;
-    },
-  };
-  ran.code = await run(argv, { env, output, signal: new AbortController().signal });
-  return ran;
-}
+const cli = (argv: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL: api.db.url }): Promise<Ran> =>
+  runCli(argv, env);
 
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -218,101 +192,4 @@ test('a database or a server that is not there exits 7', async () => {
   expect(await cli(['queues', 'list', '--server', 'http://127.0.0.1:1'])).toMatchObject({ code: 7 });
   expect(await cli(['queues', 'list', '--server', api.service.url])).toMatchObject({ code: errors.unauthorized.exit });
   expect(await cli(['queues', 'list', '--server', api.service.url, '--key', key])).toMatchObject({ code: 0 });
-});
-
-test('settings: flags over environment over file over defaults; config says where each came from and shows no secret', async () => {
-  const file = join(folder, 'settings.yaml');
-  await writeFile(
-    file,
-    'port: 1\nbind: 127.0.0.2\nschema: filed\nhosts: [a.example, b.example]\nwebhookReplicate: [whsec_secret]\n',
-  );
-  const env = {
-    RECOUP_PORT: '2',
-    RECOUP_SCHEMA: 'environed',
-    DATABASE_URL: 'postgres://u:pw@h/d',
-    RECOUP_CONFIG: file,
-  };
-  const { values, from } = resolveSettings({ port: '3' }, env);
-  expect(values).toMatchObject({
-    port: 3,
-    schema: 'environed',
-    bind: '127.0.0.2',
-    hosts: ['a.example', 'b.example'],
-    pollMs: 2000,
-  });
-  expect(from).toMatchObject({ port: 'flag', schema: 'environment', bind: 'file', hosts: 'file', pollMs: 'default' });
-  const { out } = await cli(['--json', 'config', '--port', '3'], env);
-  expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ setting: 'bind', value: '127.0.0.2', from: file }));
-  expect(out).not.toMatch(/pw@|whsec_secret/);
-  for (const wrong of ['pollMs: many\n', 'prot: 1\n', 'a: [\n', 'pooler: maybe\n', '- 1\n']) {
-    await writeFile(file, wrong);
-    expect(await cli(['config'], env), wrong).toMatchObject({ code: 2 });
-  }
-  expect(await cli(['config', '--config', join(folder, 'absent.yaml')], {})).toMatchObject({ code: 2 });
-});
-
-test('tables leave out what is empty, and no text of somebody’s reaches the terminal with control characters', () => {
-  expect(
-    table([
-      { a: 1, b: null, c: 'x' },
-      { a: 22, b: null, c: null },
-    ]),
-  ).toBe('a   c\n1   x\n22');
-  expect(readable([{ a: 'evil \u001b[2J' }])).toBe('a\nevil \ufffd[2J');
-  expect(readable({ jobs: [] })).toBe('(none)');
-});
-
-describe('start', () => {
-  const main = join(import.meta.dirname, '../src/cli/main.ts');
-  const start = (...argv: string[]) => {
-    const child = spawn(
-      process.execPath,
-      ['--import', 'tsx', '-C', 'recoup-source', main, 'start', '--port', '0', ...argv],
-      {
-        env: { ...process.env, DATABASE_URL: api.db.url },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
-    let err = '';
-    let out = '';
-    child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      err += chunk;
-    });
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      out += chunk;
-    });
-    const ended = new Promise<number | null>((done) => child.on('close', done));
-    return { child: child as ChildProcess, ended, text: () => err, logs: () => out };
-  };
-  const urlOf = async ({ text, ended }: ReturnType<typeof start>) => {
-    for (;;) {
-      const url = /Recoup serves (\S+)/.exec(text())?.[1];
-      if (url) return url;
-      const over = await Promise.race([ended, new Promise((done) => setTimeout(done, 20, 'running'))]);
-      if (over !== 'running') throw new Error(text());
-    }
-  };
-
-  test('serves until SIGTERM, then stops in order; its log names no address and no content', async () => {
-    const started = start();
-    const url = await urlOf(started);
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    await fetch(`${url}/v1/webhooks/runpod/secret-token`, {
-      method: 'POST',
-      body: '{"x":"content"}',
-      headers: { 'content-type': 'application/json' },
-    });
-    started.child.kill('SIGTERM');
-    expect(await started.ended, started.text()).toBe(0);
-    expect(started.logs()).toContain('"operation":"webhooks.takeSigned"');
-    expect(started.logs()).not.toMatch(/secret-token|content"/);
-    expect(started.text()).not.toMatch(/Warning/);
-  });
-
-  test('refuses to start where it would serve strangers without a key', async () => {
-    await api.db.query('update recoup.api_keys set revoked_at = now()');
-    const started = start('--bind', '0.0.0.0');
-    expect(await started.ended).toBe(errors.keys_required.exit);
-    expect(started.text()).toContain('keys_required');
-  });
 });

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { errors } from 'recoup';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Proxy as DatabaseProxy } from '../../recoup/test/support/proxy.ts';
+import { until } from '../../recoup/test/support/waiting.ts';
 import { openapi } from '../src/http/openapi.ts';
 import { COMMON_ERRORS } from '../src/operations/operation.ts';
 import { operations } from '../src/operations/operations.ts';
@@ -159,6 +160,13 @@ describe('the server itself', () => {
     expect(body).toMatch(/^recoup_oldest_snapshot_seconds [\d.]+$/m);
     expect(body).toMatch(/^recoup_http_request_duration_seconds_count\{operation="jobs.submit",status="201"\} \d+$/m);
     expect(body).toContain('recoup_http_waiting 0');
+  });
+
+  test('verifies the books again and again where it is told to', async () => {
+    const service = await Api.replica(api.db, { verifyEveryMs: 50 });
+    const verified = async () => (await (await fetch(`${service.url}/metrics`)).text()).includes('recoup_verify_ok 1');
+    await until(verified);
+    await service.close();
   });
 
   test('a lost race is counted as duplicate', async () => {

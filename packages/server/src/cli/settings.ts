@@ -38,6 +38,7 @@ export const SETTINGS = {
   requireKeys: { kind: 'flag', about: 'ask for keys on loopback too', fallback: false },
   insecure: { kind: 'flag', about: 'serve everybody without a key, whatever the address', fallback: false },
   maxWaiting: { kind: 'integer', about: 'long polls and streams at once', fallback: 1000 },
+  verifyEveryMs: { kind: 'integer', about: 'verify the books this often and keep the result as a metric' },
   logLevel: { kind: 'text', about: 'fatal, error, warn, info, debug, trace or silent', fallback: 'info' },
   webhookReplicate: { kind: 'list', about: 'signing secrets of Replicate (whsec_…)', fallback: [], secret: true },
   webhookGeneric: {

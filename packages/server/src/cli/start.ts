@@ -24,6 +24,7 @@ function serviceOptions(settings: Settings, url: string) {
     insecure: settings.insecure!,
     maxWaiting: settings.maxWaiting!,
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(settings.verifyEveryMs === undefined ? {} : { verifyEveryMs: settings.verifyEveryMs }),
     webhookSecrets: {
       replicate: settings.webhookReplicate!,
       generic: settings.webhookGeneric!,

@@ -30,7 +30,7 @@ export class Metrics {
   readonly #up = this.#gauge('recoup_database_up', 'Whether the figures of this scrape could be read.');
   readonly #snapshot = this.#gauge(
     'recoup_oldest_snapshot_seconds',
-    'Age of the oldest transaction: it holds the feed back.',
+    'Age of the oldest transaction that the role may see (all of them with pg_read_all_stats): it holds the feed back.',
   );
   readonly #dead = this.#gauge('recoup_dead_letters', `Dead letters, counted up to ${COUNT_CAP}.`);
   readonly #running = this.#gauge('recoup_jobs_running', `Jobs that workers hold, counted up to ${COUNT_CAP}.`);
