@@ -28,7 +28,7 @@ export interface ServiceOptions {
   verifyEveryMs?: number;
   /** Long polls and streams at once; 1,000 unless set. */
   maxWaiting?: number;
-  server?: Pick<ServerOptions, 'logger' | 'heartbeatMs' | 'maxConnections' | 'requestTimeoutMs'>;
+  server?: Pick<ServerOptions, 'logger' | 'heartbeatMs' | 'maxStreamMs' | 'maxConnections' | 'requestTimeoutMs'>;
 }
 
 export interface Service extends AsyncDisposable {
@@ -98,7 +98,7 @@ function verifyAgainAndAgain(recoup: Recoup, metrics: Metrics, http: FastifyInst
       metrics.verified(verified);
       for (const problem of verified.problems) http.log.error({ problem }, 'the books do not add up');
     } catch (error) {
-      http.log.error({ err: error }, 'the books could not be verified');
+      http.log.error({ error: String(error) }, 'the books could not be verified');
     } finally {
       running = false;
     }

@@ -113,7 +113,10 @@ describe('who talks to us', () => {
         body: { code: 'forbidden' },
       });
     }
-    const own = await api.send('POST', cancel, undefined, { origin: api.service.url });
+    for (const site of ['cross-site', 'same-site']) {
+      expect((await api.send('GET', '/v1/verify', undefined, { 'sec-fetch-site': site })).status).toBe(403);
+    }
+    const own = await api.send('POST', cancel, undefined, { origin: api.service.url, 'sec-fetch-site': 'same-origin' });
     expect(own).toMatchObject({ status: 200, body: { outcome: 'canceled' } });
     expect([...own.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
@@ -167,6 +170,21 @@ describe('the server itself', () => {
     const verified = async () => (await (await fetch(`${service.url}/metrics`)).text()).includes('recoup_verify_ok 1');
     await until(verified);
     await service.close();
+  });
+
+  test('the log says where something failed, never what the rows held', async () => {
+    const lines: string[] = [];
+    const logger = { level: 'info', stream: { write: (line: string) => void lines.push(line) } };
+    const service = await Api.replica(api.db, { server: { logger } });
+    await api.db.query(`alter table recoup.wallets add constraint broken check (customer_id <> 'hush-hush')`);
+    const init = { method: 'PUT', body: '{"customer":"hush-hush"}', headers: { 'content-type': 'application/json' } };
+    const answer = await fetch(`${service.url}/v1/wallets/w`, init);
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toMatchObject({ code: 'database_error', detail: errors.database_error.sentence });
+    await api.db.query('alter table recoup.wallets drop constraint broken');
+    await service.close();
+    expect(lines.join('')).toContain('"sqlstate":"23514"');
+    expect(lines.join('')).not.toContain('hush-hush');
   });
 
   test('a lost race is counted as duplicate', async () => {

@@ -217,6 +217,13 @@ describe('the feed as a stream', () => {
     await idle();
   });
 
+  test('a stream ends after a while, and its client resumes', async () => {
+    const service = await Api.replica(api.db, { server: { maxStreamMs: 100 } });
+    const read = await reading(open(service, 'GET', `/v1/feed/stream?cursor=${await endOfFeed()}`).response);
+    await until(() => read.ended);
+    await service.close();
+  });
+
   test('a cursor that is none is refused before the stream begins', async () => {
     const { response } = stream({ 'last-event-id': 'nonsense' });
     expect((await response).statusCode).toBe(400);

@@ -42,14 +42,16 @@ export class Access {
    * rebinding), or an origin that is not the host (a form or a fetch from another site).
    */
   checkHost(request: FastifyRequest): void {
-    const { host, origin } = request.headers;
+    const { host, origin, 'sec-fetch-site': site } = request.headers;
     const named = hostName(host ?? '');
     const bare = named.replace(/^\[|\]$/g, '');
     // Beyond loopback any address of this machine may be named: an address cannot be rebound.
     const ours = this.#hosts.has(named) || (!this.#loopback && (isIP(bare) !== 0 || this.#options.hosts.length === 0));
     if (!ours) throw new Refusal('wrong_host', undefined, { host: named });
-    if (origin !== undefined && origin.replace(/^https?:\/\//, '').toLowerCase() !== host?.toLowerCase()) {
-      throw new Refusal('forbidden', 'Requests of pages of other origins are not taken.', { origin });
+    const foreign = origin !== undefined && origin.replace(/^https?:\/\//, '').toLowerCase() !== host?.toLowerCase();
+    // Browsers send the second also where they send no origin: for an image, say, whose address is one of ours.
+    if (foreign || site === 'cross-site' || site === 'same-site') {
+      throw new Refusal('forbidden', 'Requests of pages of other origins are not taken.', { origin: origin ?? null });
     }
   }
 

@@ -63,5 +63,13 @@ export function problemOf(refusal: Refusal, instance: string, requestId: string)
 /** When it is worth trying again, in seconds; undefined: not by waiting. */
 export function retryAfter(refusal: Refusal): number | undefined {
   if (refusal.status !== 429 && refusal.status !== 503) return undefined;
-  return refusal.retryable ? 1 : 30;
+  // A replica that closes: another one answers.
+  return refusal.retryable || refusal.code === 'closed' ? 1 : 30;
+}
+
+/** What the log says of an error: where it was thrown, never the rows and values that a driver hangs on it. */
+export function loggable(error: unknown, refusal: Refusal): Record<string, unknown> {
+  const { sqlstate } = refusal.details;
+  const { name, stack } = error instanceof Error ? error : new Error(String(error));
+  return { code: refusal.code, ...(sqlstate === undefined ? {} : { sqlstate }), error: name, stack };
 }

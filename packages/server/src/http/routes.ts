@@ -6,8 +6,8 @@ import type { Caller, Context, Operation, StreamEvent } from '../operations/oper
 import { ofCustomer } from '../operations/wallets.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import type { Access } from './access.ts';
-import { problemOf, refusalFor } from './problem.ts';
-import { HEARTBEAT_MS, writeStream } from './streams.ts';
+import { loggable, problemOf, refusalFor } from './problem.ts';
+import { HEARTBEAT_MS, MAX_STREAM_MS, writeStream } from './streams.ts';
 import { invalidInput, readQuery } from './validation.ts';
 import type { Waits } from './waits.ts';
 
@@ -28,6 +28,7 @@ export interface RouteContext {
   access: Access;
   waits: Waits;
   heartbeatMs?: number;
+  maxStreamMs?: number;
   /** Told of each verification, for its metric. */
   onVerified: (verified: Verified) => void;
 }
@@ -121,9 +122,10 @@ async function streamed(
     signal,
     headers: { 'x-request-id': request.id },
     heartbeatMs: context.heartbeatMs ?? HEARTBEAT_MS,
+    maxMs: kind === 'sse' ? (context.maxStreamMs ?? MAX_STREAM_MS) : Number.POSITIVE_INFINITY,
     problem: (error) => {
       const refusal = refusalFor(error);
-      request.log.error({ err: error, code: refusal.code }, 'a stream broke off');
+      request.log.error(loggable(error, refusal), 'a stream broke off');
       return problemOf(refusal, request.url.split('?')[0]!, request.id);
     },
   });

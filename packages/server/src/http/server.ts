@@ -12,7 +12,7 @@ import { Access, type AccessOptions } from './access.ts';
 import { addHealth, HEALTH_PATHS } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
-import { PROBLEM_TYPE, problemOf, refusalFor, retryAfter } from './problem.ts';
+import { loggable, PROBLEM_TYPE, problemOf, refusalFor, retryAfter } from './problem.ts';
 import { addMethods, addRoutes } from './routes.ts';
 import type { Waits } from './waits.ts';
 
@@ -24,6 +24,8 @@ export interface ServerOptions extends AccessOptions {
   waits: Waits;
   logger?: FastifyServerOptions['logger'];
   heartbeatMs?: number;
+  /** How long a stream of the feed lasts before its client has to resume, in ms; 15 minutes unless set. */
+  maxStreamMs?: number;
   /** Connections at once; 10,000 unless set. */
   maxConnections?: number;
   /** How long a request may take to arrive, in ms; 30,000 unless set. */
@@ -69,8 +71,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   addHooks(server, access, metrics, () => stopping);
   addErrors(server);
   const onVerified = metrics.verified.bind(metrics);
-  const { heartbeatMs } = options;
-  const context = { recoup, keys, callbacks, access, waits, onVerified, ...(heartbeatMs ? { heartbeatMs } : {}) };
+  const { heartbeatMs, maxStreamMs } = options;
+  const streams = { ...(heartbeatMs ? { heartbeatMs } : {}), ...(maxStreamMs ? { maxStreamMs } : {}) };
+  const context = { recoup, keys, callbacks, access, waits, onVerified, ...streams };
   addRoutes(server, operations, context);
   const document = openapi(operations);
   addHealth(server, { recoup, access, metrics, document, stopping: () => stopping });
@@ -150,7 +153,7 @@ function addHooks(server: FastifyInstance, access: Access, metrics: Metrics, sto
 function addErrors(server: FastifyInstance): void {
   server.setErrorHandler((error, request, reply) => {
     const refusal = refusalFor(error);
-    if (refusal.status >= 500) request.log.error({ err: error, code: refusal.code }, refusal.message);
+    if (refusal.status >= 500) request.log.error(loggable(error, refusal), 'refused');
     const seconds = retryAfter(refusal);
     if (seconds !== undefined) reply.header('retry-after', seconds);
     if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="recoup"');

@@ -4,6 +4,8 @@ import type { ServerResponse } from 'node:http';
 import type { StreamEvent } from '../operations/operation.ts';
 
 export const HEARTBEAT_MS = 15_000;
+/** Then a stream ends and its client resumes: with a key that may have been revoked meanwhile, at a replica that may be less busy. */
+export const MAX_STREAM_MS = 900_000;
 const TYPES = { sse: 'text/event-stream', ndjson: 'application/x-ndjson' } as const;
 
 export interface StreamOptions {
@@ -11,6 +13,7 @@ export interface StreamOptions {
   headers: Readonly<Record<string, string>>;
   signal: AbortSignal;
   heartbeatMs: number;
+  maxMs: number;
   /** What to tell of an error that comes in the middle. */
   problem(error: unknown): unknown;
 }
@@ -20,7 +23,7 @@ export async function writeStream(
   response: ServerResponse,
   first: IteratorResult<StreamEvent>,
   rest: AsyncIterator<StreamEvent>,
-  { kind, headers, signal, heartbeatMs, problem }: StreamOptions,
+  { kind, headers, signal, heartbeatMs, maxMs, problem }: StreamOptions,
 ): Promise<void> {
   const fixed = { 'content-type': TYPES[kind], 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
   response.writeHead(200, { ...headers, ...fixed, connection: 'close' });
@@ -31,9 +34,10 @@ export async function writeStream(
     kind === 'sse'
       ? setInterval(() => response.writableNeedDrain || response.write(': alive\n\n'), heartbeatMs)
       : undefined;
+  const end = performance.now() + maxMs;
   try {
     if (kind === 'sse') await write('retry: 2000\n\n');
-    for (let next = first; !next.done && !signal.aborted; next = await rest.next()) {
+    for (let next = first; !next.done && !signal.aborted && performance.now() < end; next = await rest.next()) {
       if (next.value.event !== 'idle') await write(textOf(kind, next.value));
     }
   } catch (error) {
