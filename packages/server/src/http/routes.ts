@@ -67,10 +67,15 @@ function addRoute(server: FastifyInstance, operation: Operation, context: RouteC
       request.caller = await access.caller(request);
       access.checkScope(request.caller, operation);
     },
-    preValidation: async (request) => {
-      request.query = readQuery(operation.query, request.query as Record<string, unknown>);
-      // A body whose fields are all optional may be left out.
-      if (operation.body) request.body ??= {};
+    preValidation: (request, _reply, done) => {
+      try {
+        request.query = readQuery(operation.query, request.query as Record<string, unknown>);
+        // A body whose fields are all optional may be left out.
+        if (operation.body) request.body ??= {};
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
     },
     handler: (request, reply) => answer(request, reply, operation, context),
   });
