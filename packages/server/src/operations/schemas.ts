@@ -76,6 +76,7 @@ export const BalanceAt = fields(
     at: instant(),
     seq: Type.Integer({ description: 'The last entry at or before the instant; 0: none yet.' }),
     booked: integer,
+    spendable: Type.Optional(Type.Integer({ description: 'Under the overdraft limit of today.' })),
   },
   { title: 'BalanceAt' },
 );
