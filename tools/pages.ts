@@ -1,8 +1,10 @@
-// The pages of docs/ that are generated: transitions from outcomes.ts, errors from errors.ts, promises from verify.ts and the migrations.
-import { readFileSync } from 'node:fs';
+// The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code.
+import { readdirSync, readFileSync } from 'node:fs';
 import { errors } from '../packages/recoup/src/errors.ts';
 import { transitions } from '../packages/recoup/src/outcomes.ts';
 import { checks } from '../packages/recoup/src/verify.ts';
+import { kebab, SETTINGS } from '../packages/server/src/cli/settings.ts';
+import { operations } from '../packages/server/src/operations/operations.ts';
 
 const NOTE = '<!-- Written by `npm run docs` from the code. Change the code, not this page. -->';
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -80,7 +82,12 @@ function balanced(text: string, start: number): string {
 }
 
 function promisesPage(): string {
-  const sql = readFileSync(new URL('../packages/recoup/migrations/0001_money_and_work.sql', import.meta.url), 'utf8');
+  const folder = new URL('../packages/recoup/migrations/', import.meta.url);
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  const sql = names
+    .sort()
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .join('\n');
   const constraints = [...sql.matchAll(/constraint (\w+) (check|primary key) \(/g)].map((match) => {
     const table = [...sql.slice(0, match.index).matchAll(/create table recoup\.(\w+)/g)].at(-1)![1];
     const rule = balanced(sql, match.index + match[0].length - 1).replaceAll(/\s+/g, ' ');
@@ -114,11 +121,59 @@ function promisesPage(): string {
   ].join('\n');
 }
 
+function operationsPage(): string {
+  const rows = operations.map(({ name, method, path, scopes, summary, params }) => {
+    const [aggregate, verb] = name.split('.') as [string, string];
+    const positional = Object.keys(params.properties).map((field) => ` <${kebab(field)}>`);
+    const command =
+      scopes === 'signature' ? '–' : `\`recoup ${kebab(aggregate)} ${kebab(verb)}${positional.join('')}\``;
+    const who = scopes === 'signature' ? 'its own proof' : [...scopes, 'admin'].join(', ');
+    return `| ${cell(summary)} | \`${method} ${path}\` | ${command} | ${who} |`;
+  });
+  return [
+    NOTE,
+    '# Operations',
+    '',
+    'Everything a caller may do, over HTTP and on the command line. Fields and answers are in the OpenAPI document: `/openapi.json` of a',
+    'server, or `recoup openapi`. How requests are answered is told in [http.md](http.md), what scopes are in [keys.md](keys.md).',
+    '',
+    '| what | HTTP | command | scopes |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function settingsPage(): string {
+  const rows = Object.entries(SETTINGS).map(([name, setting]) => {
+    const { kind, about, fallback, env } = setting as { kind: string; about: string; fallback?: unknown; env?: string };
+    const environment = `RECOUP_${kebab(name).replaceAll('-', '_').toUpperCase()}`;
+    const value =
+      fallback === undefined || (Array.isArray(fallback) && fallback.length === 0) ? '–' : `\`${fallback}\``;
+    return `| \`${name}\` | ${kind} | \`--${kebab(name)}\` | \`${environment}\`${env ? `, \`${env}\`` : ''} | ${value} | ${cell(about)} |`;
+  });
+  return [
+    NOTE,
+    '# Settings',
+    '',
+    'Flags win over the environment, the environment over the file (`./recoup.yaml`, or `--config`, or `RECOUP_CONFIG`), the file over',
+    'the defaults. `recoup config` prints every setting and where its value came from. Lists are separated by commas, in the file they',
+    'are lists.',
+    '',
+    '| setting | kind | flag | environment | default | what for |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
 /** Path in the repository to text. */
 export async function generatedPages(): Promise<Record<string, string>> {
   return {
     'docs/transitions.md': transitionsPage(),
     'docs/errors.md': errorsPage(),
     'docs/promises.md': promisesPage(),
+    'docs/operations.md': operationsPage(),
+    'docs/settings.md': settingsPage(),
   };
 }

@@ -11,6 +11,41 @@ interface ErrorRow {
 /** The table. Codes are stable: they are part of the interface, the sentences are not. */
 export const errors = {
   invalid: { status: 400, exit: 2, retry: false, sentence: 'A field of the input is not allowed.' },
+  unauthorized: { status: 401, exit: 3, retry: false, sentence: 'The API key is missing, unknown or revoked.' },
+  forbidden: { status: 403, exit: 3, retry: false, sentence: 'The API key may not do this.' },
+  bad_signature: {
+    status: 401,
+    exit: 3,
+    retry: false,
+    sentence: 'The signature of the callback is missing, wrong or too old.',
+  },
+  not_found: { status: 404, exit: 4, retry: false, sentence: 'There is nothing at this address.' },
+  method_not_allowed: { status: 405, exit: 2, retry: false, sentence: 'This address does not take this method.' },
+  too_large: { status: 413, exit: 2, retry: false, sentence: 'The request is larger than this address takes.' },
+  headers_too_large: { status: 431, exit: 2, retry: false, sentence: 'The headers of the request are too large.' },
+  unsupported_media_type: { status: 415, exit: 2, retry: false, sentence: 'The body must be application/json.' },
+  request_timeout: { status: 408, exit: 7, retry: true, sentence: 'The request did not arrive in time.' },
+  wrong_host: {
+    status: 421,
+    exit: 2,
+    retry: false,
+    sentence: 'This server does not answer for that host name: add it to the allowed hosts.',
+  },
+  rate_limited: { status: 429, exit: 7, retry: true, sentence: 'Too many requests wait here at once.' },
+  keys_required: {
+    status: 503,
+    exit: 2,
+    retry: false,
+    sentence: 'Bound to more than loopback, the server starts only with an API key.',
+  },
+  no_key: { status: 404, exit: 4, retry: false, sentence: 'There is no API key of that id.' },
+  unhealthy: { status: 503, exit: 8, retry: false, sentence: 'Something does not add up, or is not set up right.' },
+  internal: {
+    status: 500,
+    exit: 1,
+    retry: false,
+    sentence: 'Something went wrong that is not your fault; it was logged.',
+  },
   no_wallet: { status: 404, exit: 4, retry: false, sentence: 'There is no wallet of that id.' },
   no_job: { status: 404, exit: 4, retry: false, sentence: 'There is no job of that id in that wallet.' },
   pruned: {

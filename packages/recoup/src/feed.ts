@@ -90,15 +90,20 @@ export class Feed {
    * it next time; an empty list means that nothing new is final yet.
    */
   async read(cursor: string | null, limit = 500): Promise<{ events: FeedEvent[]; cursor: string | null }> {
+    const each = await this.readEach(cursor, limit);
+    return { events: each.map(({ event }) => event), cursor: each.at(-1)?.cursor ?? cursor };
+  }
+
+  /** As `read`, each event with the cursor right behind it: for readers that must be able to stop at any event. */
+  async readEach(cursor: string | null, limit = 500): Promise<{ event: FeedEvent; cursor: string }[]> {
     const count = check.integer('limit', limit, 1, 5000);
     const [after_tx, after_kind, after_wallet, after_a, after_b, after_c] = cursor === null ? [] : decode(cursor);
     const input = { after_tx, after_kind, after_wallet, after_a, after_b, after_c, count };
     const rows = await this.#runner.read(readFeed, [input]);
-    const last = rows.at(-1);
-    return {
-      events: rows.map((row) => row.event),
-      cursor: last ? Buffer.from(JSON.stringify(last.cursor)).toString('base64url') : cursor,
-    };
+    return rows.map((row) => ({
+      event: row.event,
+      cursor: Buffer.from(JSON.stringify(row.cursor)).toString('base64url'),
+    }));
   }
 }
 

@@ -1,6 +1,6 @@
 // The face of the library: what users import.
 export type { Database, Queryable } from './db/database.ts';
-export { isConflict } from './db/failures.ts';
+export { asRefusal, isConflict } from './db/failures.ts';
 export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
 export type { FeedEvent } from './feed.ts';

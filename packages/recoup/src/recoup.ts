@@ -11,6 +11,7 @@ import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed.ts';
 import { integer, onlyFields, optionalInteger, text } from './input.ts';
 import { Jobs } from './jobs/jobs.ts';
+import { nextReady } from './jobs/queries.ts';
 import { Queues } from './queues/configure.ts';
 import { Sweeper } from './sweeps/sweeper.ts';
 import { type Verified, type VerifyOptions, verify } from './verify.ts';
@@ -215,6 +216,20 @@ export class Recoup implements AsyncDisposable {
   /** Tells idle workers, here and elsewhere, that a queue has something. A hint: without it the poll finds the job. */
   wake(queue: string): void {
     this.#waking.wake(queue);
+  }
+
+  /**
+   * For who leases by hand: make it before leasing; when nothing was due, `wait` ends as soon as the queue was woken since,
+   * the next job of the queue is due, the poll's cap or `ms` is over, or the signal fires. A hint: lease again and see.
+   */
+  waiter(queue: string): (ms: number, signal: AbortSignal) => Promise<void> {
+    this.#waking.listen();
+    const seen = this.#waking.count(queue);
+    return async (ms, signal) => {
+      const [next] = await this.#runner.read(nextReady, [{ queue }]);
+      const due = next?.inMs == null || next.inMs <= 0 ? this.#pollMs : Math.max(next.inMs, 5);
+      await this.#waking.wait(queue, Math.min(ms, due, this.#pollMs), signal, seen);
+    };
   }
 
   /** Runs jobs of a queue with a handler until the handle closes or `stop()` is called on what it returns. */

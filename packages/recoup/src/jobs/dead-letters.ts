@@ -1,6 +1,6 @@
 // Dead letters are for people: list them, look at what a redrive would do, redrive or discard one or a filter.
 import type { Runner } from '../db/runner.ts';
-import { Refusal } from '../errors.ts';
+import { InvalidInput, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
 import { refusalOf } from '../wallets/wallets.ts';
@@ -50,6 +50,20 @@ export class DeadLetters {
   /** Dead letters of a filter, oldest first. */
   async *list(filter: DeadLetterFilter = {}): AsyncGenerator<Job> {
     for await (const page of this.#pages(filterInput(filter))) for (const { job } of page) yield decodeJob(job);
+  }
+
+  /** One page of them: `cursor` continues behind the last one (null: that was all). At most `limit`, 1 to 1,000. */
+  async page(
+    filter: DeadLetterFilter = {},
+    options: { cursor?: string | null; limit?: number } = {},
+  ): Promise<{ jobs: Job[]; cursor: string | null }> {
+    check.onlyFields('page', options, ['cursor', 'limit']);
+    const count = check.optionalInteger('limit', options.limit, 1, 1000) ?? PAGE;
+    const [after_at, after_wallet, after_id] = decode(options.cursor ?? null);
+    const input = { ...filterInput(filter), after_at, after_wallet, after_id, count };
+    const rows = await this.#runner.read(listDeadLetters, [input]);
+    const last = rows.length === count ? rows.at(-1) : undefined;
+    return { jobs: rows.map(({ job }) => decodeJob(job)), cursor: last ? encode(last.cursor) : null };
   }
 
   async *#pages(input: ReturnType<typeof filterInput>) {
@@ -124,4 +138,30 @@ export class DeadLetters {
     if (refusal) throw refusal;
     return { outcome: answer.outcome };
   }
+}
+
+const encode = (cursor: readonly string[]) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
+
+function decode(cursor: string | null): readonly (string | null)[] {
+  if (cursor === null) return [null, null, null];
+  try {
+    const parts = JSON.parse(
+      Buffer.from(check.text('cursor', cursor, 2000) ?? '', 'base64url').toString(),
+    ) as unknown[];
+    const [at, wallet, job] = parts;
+    if (parts.length === 3 && isInstant(at)) return [at, check.id('wallet', wallet), check.id('job', job)];
+  } catch {
+    // Falls through to the refusal.
+  }
+  throw new InvalidInput('cursor', 'must be a cursor that a page of dead letters gave');
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d(:\d\d)?)$/;
+
+/** Whether PostgreSQL can read it: a day that is in the calendar, a time that is on the clock. */
+function isInstant(value: unknown): value is string {
+  if (typeof value !== 'string' || !INSTANT.test(value)) return false;
+  const day = value.slice(0, 10);
+  const at = new Date(`${value.slice(0, 19)}Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
 }

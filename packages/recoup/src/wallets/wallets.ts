@@ -234,6 +234,26 @@ export class Wallets {
     }
   }
 
+  /**
+   * One page of entries (1 to 1,000; 100 unless set), oldest first or `newestFirst`: `cursor` is the seq to go on from, null
+   * where that was all. Refuses `no_wallet`.
+   */
+  async entries(
+    wallet: string,
+    options: { cursor?: number; limit?: number; newestFirst?: boolean } = {},
+  ): Promise<{ entries: Entry[]; cursor: number | null }> {
+    check.onlyFields('entries', options, ['cursor', 'limit', 'newestFirst']);
+    const count = check.optionalInteger('limit', options.limit, 1, PAGE) ?? 100;
+    const cursor = check.optionalInteger('cursor', options.cursor, 0, check.MAX_AMOUNT);
+    const newest_first = check.flag('newestFirst', options.newestFirst, false);
+    const edge = newest_first ? { after_seq: 0, before_seq: cursor } : { after_seq: cursor, before_seq: null };
+    const input = { wallet_id: check.id('wallet', wallet), ...edge, count, newest_first };
+    const rows: EntryRow[] = await this.#runner.read(listEntries, [input]);
+    if (rows.length === 0) await this.balance(wallet);
+    const last = rows.length === count ? rows.at(-1)!.seq : null;
+    return { entries: rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt) })), cursor: last };
+  }
+
   /** The entries of one job, and the adjusts that name it. */
   async entriesOf(wallet: string, job: string): Promise<Entry[]> {
     const input = { wallet_id: check.id('wallet', wallet), job_id: check.id('job', job) };

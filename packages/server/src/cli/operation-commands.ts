@@ -1,0 +1,92 @@
+// Operations as commands: `recoup wallets grant <wallet> <key> --amount 100`, made from the list and its schemas.
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { InvalidInput } from 'recoup';
+import type { Operation } from '../operations/operation.ts';
+import { kebab, SETTINGS } from './settings.ts';
+
+type Schema = { type?: string; description?: string; enum?: string[]; anyOf?: Schema[]; items?: Schema };
+export type Run = (
+  operation: Operation,
+  input: Record<string, unknown>,
+  options: Record<string, unknown>,
+) => Promise<void>;
+
+/** Global options have these names: an operation's own field of that name gets `-value` behind it. */
+const TAKEN = new Set(['json', 'config', ...Object.keys(SETTINGS).map(kebab)]);
+const flagOf = (field: string) => (TAKEN.has(kebab(field)) ? `${kebab(field)}-value` : kebab(field));
+const attributeOf = (field: string) => flagOf(field).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** What a text of the command line means to a schema: JSON where it is not a text; `@file` and `-` are read. */
+export function readValue(field: string, schema: Schema, given: string): unknown {
+  const kinds = schema.anyOf ?? [schema];
+  const text = given.startsWith('@')
+    ? readFileSync(given.slice(1), 'utf8')
+    : given === '-'
+      ? readFileSync(0, 'utf8')
+      : given;
+  if (given === 'null' && kinds.some(({ type }) => type === 'null')) return null;
+  if (kinds.some(({ type }) => type === 'string')) return given;
+  const list = kinds.find(({ type }) => type === 'array');
+  if (list?.items?.type === 'string' && !text.trimStart().startsWith('[')) return text.split(',');
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A text is JSON for a field of any kind, once it is quoted.
+    if (kinds.every(({ type }) => type === undefined)) return text;
+    throw new InvalidInput(
+      field,
+      `must be ${kinds.map(({ type }) => type ?? 'JSON').join(' or ')}; got ${JSON.stringify(given)}`,
+    );
+  }
+}
+
+function optionOf(field: string, schema: Schema, required: boolean): Option {
+  const { description = '', type } = schema;
+  const note = required ? `${description} (required)` : description;
+  if (type === 'boolean')
+    return new Option(`--${flagOf(field)} [true|false]`, note).choices(['true', 'false']).preset('true');
+  const option = new Option(`--${flagOf(field)} <${type === 'string' || type === 'integer' ? type : 'json'}>`, note);
+  return schema.enum ? option.choices(schema.enum) : option;
+}
+
+/** Adds `aggregate verb` for each operation that a person or a script may ask for. */
+export function addOperations(program: Command, operations: readonly Operation[], run: Run): void {
+  const groups = new Map<string, Command>();
+  for (const operation of operations) {
+    // Webhooks carry their sender's signature: nothing for a command line.
+    if (operation.scopes === 'signature') continue;
+    const [aggregate, verb] = operation.name.split('.') as [string, string];
+    const group =
+      groups.get(aggregate) ?? program.command(kebab(aggregate)).description(`${kebab(aggregate)}: see its --help`);
+    groups.set(aggregate, group);
+    addCommand(group, verb, operation, run);
+  }
+}
+
+function addCommand(group: Command, verb: string, operation: Operation, run: Run): void {
+  const command = group.command(kebab(verb)).description(operation.summary);
+  const params = Object.keys(operation.params.properties);
+  for (const name of params)
+    command.argument(`<${kebab(name)}>`, (operation.params.properties[name] as Schema).description);
+  const others = { ...operation.query.properties, ...operation.body?.properties } as Record<string, Schema>;
+  const required = [...(operation.query.required ?? []), ...(operation.body?.required ?? [])];
+  for (const [field, schema] of Object.entries(others)) {
+    command.addOption(optionOf(field, schema, required.includes(field)));
+  }
+  if (operation.name === 'deadLetters.redriveAll') command.option('--dry-run', 'say what it would do, change nothing');
+  command.action(async (...given: unknown[]) => {
+    const options = (given.at(-1) as Command).opts() as Record<string, unknown>;
+    const input: Record<string, unknown> = {};
+    params.forEach((name, index) => {
+      input[name] = readValue(name, operation.params.properties[name] as Schema, String(given[index]));
+    });
+    for (const [field, schema] of Object.entries(others)) {
+      const value = options[attributeOf(field)];
+      if (value !== undefined) input[field] = readValue(field, schema, String(value));
+      else if (required.includes(field) && !options.dryRun)
+        throw new InvalidInput(field, `is required: --${flagOf(field)}`);
+    }
+    await run(operation, input, options);
+  });
+}

@@ -1,0 +1,137 @@
+// The command line as a whole: global options, the commands of the list, and the few that are about the process itself.
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, Option } from 'commander';
+import { InvalidInput, Refusal } from 'recoup';
+import { openapi } from '../http/openapi.ts';
+import type { Operation } from '../operations/operation.ts';
+import { operations } from '../operations/operations.ts';
+import { refuseWrong, runDoctor, runMigrate, runVerify } from './maintenance.ts';
+import { addOperations } from './operation-commands.ts';
+import { failure, type Output, readable } from './output.ts';
+import { describeSettings, kebab, type Resolved, resolveSettings, SETTINGS } from './settings.ts';
+import { runStart } from './start.ts';
+import { openTarget } from './target.ts';
+
+export interface Environment {
+  env: NodeJS.ProcessEnv;
+  output: Output;
+  signal: AbortSignal;
+}
+
+/** Runs one command line; returns the exit code. */
+export async function run(argv: readonly string[], environment: Environment): Promise<number> {
+  const { output } = environment;
+  const program = build(environment);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has said what was wrong, or printed the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    return failure(error, output, program.opts().json === true);
+  }
+}
+
+function build(environment: Environment): Command {
+  const { output, env } = environment;
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const program = new Command('recoup')
+    .description('Charge for AI jobs exactly once: credits, jobs and retries in one PostgreSQL transaction.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => output.out(text.trimEnd()), writeErr: (text) => output.err(text.trimEnd()) })
+    .option('--json', 'print JSON instead of tables')
+    .option('--config <file>', 'settings in YAML; ./recoup.yaml is read where it is there');
+  for (const [name, { kind, about }] of Object.entries(SETTINGS)) {
+    const option =
+      kind === 'flag'
+        ? new Option(`--${kebab(name)} [true|false]`, about).choices(['true', 'false']).preset('true')
+        : new Option(`--${kebab(name)} <${kind}>`, about);
+    program.addOption(option);
+  }
+  const settings = (): Resolved => {
+    const { json, config, ...flags } = program.opts();
+    return resolveSettings(flags, env, config as string | undefined);
+  };
+  const print = (answer: unknown) => output.out(program.opts().json ? JSON.stringify(answer) : readable(answer));
+  addProcessCommands(program, environment, settings, print);
+  addOperations(program, operations, async (operation, input, options) => {
+    await ask(operation, input, options, settings(), environment, print);
+  });
+  return program;
+}
+
+function addProcessCommands(
+  program: Command,
+  { output }: Environment,
+  settings: () => Resolved,
+  print: (answer: unknown) => void,
+): void {
+  program
+    .command('start')
+    .description('serve HTTP, sweep, and apply missing migrations first')
+    .action(() => runStart(settings().values, output));
+  program
+    .command('migrate')
+    .description('apply missing migrations')
+    .option('--dry-run', 'say how far the schema is, change nothing')
+    .action(async (options: { dryRun?: boolean }) =>
+      print(await runMigrate(settings().values, output, options.dryRun ?? false)),
+    );
+  program
+    .command('verify')
+    .description('replay the ledger and hold every promise against it; exit code 8 where something does not add up')
+    .option('--limit <integer>', 'at most this many problems per check')
+    .action(async ({ limit }: { limit?: string }) => {
+      if (limit !== undefined && !/^[1-9]\d{0,3}$/.test(limit))
+        throw new InvalidInput('limit', 'must be an integer from 1 to 9999');
+      const verified = await runVerify(settings().values, output, limit === undefined ? undefined : Number(limit));
+      print(verified);
+      if (!verified.ok) throw new Refusal('unhealthy', `${verified.problems.length} problems were found.`);
+    });
+  program
+    .command('doctor')
+    .description('look at what must be right before Recoup can run')
+    .action(async () => {
+      const findings = await runDoctor(settings().values, output);
+      print(findings);
+      refuseWrong(findings);
+    });
+  program
+    .command('config')
+    .description('every setting, and where its value came from')
+    .action(() => print(describeSettings(settings())));
+  program
+    .command('openapi')
+    .description('the OpenAPI 3.1 document')
+    .action(() => output.out(JSON.stringify(openapi(operations), null, 2)));
+}
+
+async function ask(
+  operation: Operation,
+  input: Record<string, unknown>,
+  options: Record<string, unknown>,
+  { values }: Resolved,
+  { output, signal }: Environment,
+  print: (answer: unknown) => void,
+): Promise<void> {
+  const target = await openTarget(values, output);
+  try {
+    if (options.dryRun) {
+      const { confirm, ...filter } = input;
+      const preview = operations.find(({ name }) => name === 'deadLetters.preview')!;
+      return print(await target.ask(preview, filter, signal));
+    }
+    const answer = target.ask(operation, input, signal);
+    if (!operation.stream) return print(await answer);
+    for await (const line of answer as AsyncIterable<{ ended?: boolean }>) {
+      // Progress is no data: the last line is.
+      if (line.ended === false) output.err(JSON.stringify(line));
+      else output.out(JSON.stringify(line));
+    }
+  } finally {
+    await target.close();
+  }
+}

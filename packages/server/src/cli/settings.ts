@@ -1,0 +1,163 @@
+// The settings of the command line: one table; flags over environment over file over defaults, and where each value came from.
+import { readFileSync } from 'node:fs';
+import { InvalidInput } from 'recoup';
+import { parse } from 'yaml';
+
+type Kind = 'text' | 'integer' | 'flag' | 'list';
+
+interface Setting {
+  kind: Kind;
+  about: string;
+  fallback?: string | number | boolean | readonly string[];
+  /** Another name in the environment, beside RECOUP_…. */
+  env?: string;
+  /** Never printed. */
+  secret?: boolean;
+}
+
+/** The table. A name is `--kebab-case` as a flag, `RECOUP_UPPER_CASE` in the environment, and itself in the file. */
+export const SETTINGS = {
+  databaseUrl: {
+    kind: 'text',
+    about: 'postgres://… to use; without it Recoup starts a PostgreSQL of its own',
+    env: 'DATABASE_URL',
+    secret: true,
+  },
+  dataDir: { kind: 'text', about: 'where the PostgreSQL of its own keeps its data', fallback: '.recoup' },
+  schema: { kind: 'text', about: 'the schema Recoup lives in', fallback: 'recoup' },
+  pooler: { kind: 'flag', about: 'set behind a transaction-mode pooler', fallback: false },
+  maxConnections: { kind: 'integer', about: 'connections for transitions', fallback: 10 },
+  lockTimeoutMs: { kind: 'integer', about: 'how long a call may wait for a wallet that is held', fallback: 5000 },
+  pollMs: { kind: 'integer', about: 'the longest that anything sleeps', fallback: 2000 },
+  pruneAfterMs: { kind: 'integer', about: 'delete rows of jobs that ended longer ago' },
+  sweep: { kind: 'flag', about: 'run the sweeps in this process', fallback: true },
+  bind: { kind: 'text', about: 'the address to listen on; beyond loopback a key is needed', fallback: '127.0.0.1' },
+  port: { kind: 'integer', about: 'the port to listen on; 0 is a free one', fallback: 7420 },
+  hosts: { kind: 'list', about: 'host names that requests may name, beside loopback’s', fallback: [] },
+  publicUrl: { kind: 'text', about: 'what signed callback URLs begin with' },
+  requireKeys: { kind: 'flag', about: 'ask for keys on loopback too', fallback: false },
+  insecure: { kind: 'flag', about: 'serve everybody without a key, whatever the address', fallback: false },
+  maxWaiting: { kind: 'integer', about: 'long polls and streams at once', fallback: 1000 },
+  verifyEveryMs: { kind: 'integer', about: 'verify the books this often and keep the result as a metric' },
+  logLevel: { kind: 'text', about: 'fatal, error, warn, info, debug, trace or silent', fallback: 'info' },
+  webhookReplicate: { kind: 'list', about: 'signing secrets of Replicate (whsec_…)', fallback: [], secret: true },
+  webhookGeneric: {
+    kind: 'list',
+    about: 'signing secrets of senders of your own (whsec_…)',
+    fallback: [],
+    secret: true,
+  },
+  webhookFal: { kind: 'list', about: 'public keys of fal (x of its key set)', fallback: [] },
+  server: { kind: 'text', about: 'the URL of a server to talk to instead of a database' },
+  key: { kind: 'text', about: 'the API key for that server', secret: true },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof SETTINGS;
+type ValueOf<K extends Kind> = { text: string; integer: number; flag: boolean; list: readonly string[] }[K];
+type Has<S> = S extends { fallback: unknown } ? never : undefined;
+export type Settings = { [N in SettingName]: ValueOf<(typeof SETTINGS)[N]['kind']> | Has<(typeof SETTINGS)[N]> };
+export type Origin = 'flag' | 'environment' | 'file' | 'default';
+
+export interface Resolved {
+  values: Settings;
+  from: Record<SettingName, Origin>;
+  file: string | undefined;
+}
+
+const NAMES = Object.keys(SETTINGS) as SettingName[];
+const FILE = 'recoup.yaml';
+
+export const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const envName = (name: string) => `RECOUP_${kebab(name).replaceAll('-', '_').toUpperCase()}`;
+
+function envOf(name: SettingName, env: NodeJS.ProcessEnv): string | undefined {
+  const { env: other } = SETTINGS[name] as Setting;
+  return env[envName(name)] ?? (other === undefined ? undefined : env[other]);
+}
+
+/** A value as its kind wants it, wherever it came from. */
+function readSetting(name: string, kind: Kind, given: unknown): unknown {
+  if (kind === 'list') {
+    const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given;
+    if (Array.isArray(parts) && parts.every((part) => typeof part === 'string')) return parts.filter(Boolean);
+    throw new InvalidInput(name, 'must be a list of texts');
+  }
+  if (kind === 'flag') {
+    if (typeof given === 'boolean') return given;
+    if (given === 'true' || given === 'false') return given === 'true';
+    throw new InvalidInput(name, 'must be true or false');
+  }
+  if (kind === 'integer') {
+    const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
+    if (Number.isSafeInteger(number)) return number;
+    throw new InvalidInput(name, 'must be an integer');
+  }
+  if (typeof given === 'string' && given !== '') return given;
+  throw new InvalidInput(name, 'must be a text that is not empty');
+}
+
+/** The file's settings: the one that is named must be there, ./recoup.yaml may be. */
+function readFile(path: string | undefined): { path: string | undefined; settings: Record<string, unknown> } {
+  let text: string;
+  try {
+    text = readFileSync(path ?? FILE, 'utf8');
+  } catch {
+    if (path !== undefined) throw new InvalidInput('config', `cannot be read: ${path}`);
+    return { path: undefined, settings: {} };
+  }
+  const settings: unknown = parsed(path ?? FILE, text) ?? {};
+  if (typeof settings !== 'object' || Array.isArray(settings))
+    throw new InvalidInput(path ?? FILE, 'must hold settings by name');
+  for (const name of Object.keys(settings as object)) {
+    if (!(name in SETTINGS)) throw new InvalidInput(name, `is not a setting; known: ${NAMES.join(', ')}`);
+  }
+  return { path: path ?? FILE, settings: settings as Record<string, unknown> };
+}
+
+function parsed(path: string, text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new InvalidInput(path, `is not YAML: ${(error as Error).message.split('\n')[0]}`);
+  }
+}
+
+/** Every setting with where it came from. `flags` holds what the command line named. */
+export function resolveSettings(
+  flags: Record<string, unknown>,
+  env: NodeJS.ProcessEnv = process.env,
+  configFile?: string,
+): Resolved {
+  const file = readFile(configFile ?? env.RECOUP_CONFIG);
+  const values: Record<string, unknown> = {};
+  const from: Record<string, Origin> = {};
+  for (const name of NAMES) {
+    const { kind, fallback } = SETTINGS[name] as Setting;
+    const candidates: [Origin, unknown][] = [
+      ['flag', flags[name]],
+      ['environment', envOf(name, env)],
+      ['file', file.settings[name]],
+    ];
+    const found = candidates.find(([, value]) => value !== undefined);
+    from[name] = found?.[0] ?? 'default';
+    values[name] = found ? readSetting(name, kind, found[1]) : fallback;
+  }
+  return { values: values as Settings, from: from as Record<SettingName, Origin>, file: file.path };
+}
+
+/** The settings as rows for people: secrets only say that they are set. */
+export function describeSettings({ values, from, file }: Resolved): Record<string, unknown>[] {
+  return NAMES.map((name) => {
+    const value = values[name];
+    const { secret, about } = SETTINGS[name] as Setting;
+    const set = value !== undefined && !(Array.isArray(value) && value.length === 0);
+    return {
+      setting: name,
+      value: secret && set ? '(set)' : (value ?? null),
+      from: from[name] === 'file' ? (file ?? FILE) : from[name],
+      flag: `--${kebab(name)}`,
+      environment: envName(name),
+      about,
+    };
+  });
+}

@@ -1,0 +1,64 @@
+// `recoup start`: the service on a database, or on one of its own, until it is told to stop.
+import { Refusal } from 'recoup';
+import { startService } from '../service.ts';
+import type { Output } from './output.ts';
+import type { Settings } from './settings.ts';
+import { database } from './target.ts';
+
+function serviceOptions(settings: Settings, url: string) {
+  const { schema, pooler, maxConnections, lockTimeoutMs, pollMs, pruneAfterMs, sweep, publicUrl } = settings;
+  const opened = {
+    schema: schema!,
+    pooler: pooler!,
+    maxConnections: maxConnections!,
+    lockTimeoutMs: lockTimeoutMs!,
+    pollMs: pollMs!,
+    sweep: sweep!,
+  };
+  return {
+    open: { connection: url, migrate: true, ...opened, ...(pruneAfterMs === undefined ? {} : { pruneAfterMs }) },
+    bind: settings.bind!,
+    port: settings.port!,
+    hosts: settings.hosts!,
+    requireKeys: settings.requireKeys!,
+    insecure: settings.insecure!,
+    maxWaiting: settings.maxWaiting!,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(settings.verifyEveryMs === undefined ? {} : { verifyEveryMs: settings.verifyEveryMs }),
+    webhookSecrets: {
+      replicate: settings.webhookReplicate!,
+      generic: settings.webhookGeneric!,
+      fal: settings.webhookFal!,
+    },
+    server: { logger: settings.logLevel === 'silent' ? false : { level: settings.logLevel! } },
+  };
+}
+
+/** Resolves when a signal has stopped it. A second signal stops it now. */
+export async function runStart(settings: Settings, output: Output): Promise<void> {
+  const { url, stop } = await database(settings, output);
+  try {
+    const service = await startService(serviceOptions(settings, url));
+    output.err(`Recoup serves ${service.url} (OpenAPI: ${service.url}/openapi.json)`);
+    if (settings.insecure) output.err('It serves everybody without a key: --insecure was given.');
+    await told(() => {
+      output.err('Stopping: what runs may finish. Once more stops it now.');
+      return service.close();
+    });
+  } finally {
+    await stop();
+  }
+}
+
+/** Waits for SIGTERM or SIGINT and runs what closes; a second signal ends the process. */
+function told(close: () => Promise<void>): Promise<void> {
+  return new Promise((done, fail) => {
+    let closing = false;
+    const onSignal = () => {
+      if (closing) return fail(new Refusal('closed', 'Stopped at once; what was running was cut off.'));
+      closing = true;
+      close().then(done, fail);
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+}

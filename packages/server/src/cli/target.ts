@@ -1,0 +1,111 @@
+// Where a command is carried out: on a database, in this process, or by a server over HTTP. The same operations either way.
+import { type ErrorCode, errors, InvalidInput, open, Refusal } from 'recoup';
+import { startEmbedded } from '../embedded/embedded.ts';
+import { Keys } from '../keys/keys.ts';
+import { checkFields } from '../operations/check.ts';
+import type { Context, Operation, StreamEvent } from '../operations/operation.ts';
+import { requestOf } from '../operations/request.ts';
+import { Callbacks } from '../webhooks/callbacks.ts';
+import type { Output } from './output.ts';
+import type { Settings } from './settings.ts';
+
+type Input = Record<string, unknown>;
+
+export interface Target {
+  /** One answer, or the data of a stream, event by event. */
+  ask(operation: Operation, input: Input, signal: AbortSignal): Promise<unknown> | AsyncIterable<unknown>;
+  close(): Promise<void>;
+}
+
+/** The database that the settings name, or one of our own; with what stops it. */
+export async function database(
+  settings: Settings,
+  output: Output,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  if (settings.databaseUrl !== undefined) return { url: settings.databaseUrl, stop: async () => {} };
+  const embedded = await startEmbedded({ dataDir: settings.dataDir as string, onProgress: output.err });
+  return { url: embedded.url, stop: embedded.stop };
+}
+
+export async function openTarget(settings: Settings, output: Output): Promise<Target> {
+  return settings.server === undefined ? local(settings, output) : remote(settings.server, settings.key);
+}
+
+async function local(settings: Settings, output: Output): Promise<Target> {
+  const { url, stop } = await database(settings, output);
+  try {
+    const { schema, pooler } = settings;
+    const own = settings.databaseUrl === undefined;
+    const recoup = await open({ connection: url, schema: schema!, pooler: pooler!, sweep: false, migrate: own });
+    const callbacks = new Callbacks(recoup, settings.publicUrl ? { publicUrl: settings.publicUrl } : {});
+    const caller = { key: null, scopes: ['admin'], customer: null } as const;
+    return {
+      ask: (operation, input, signal) => {
+        checkFields(operation, input);
+        const context: Context = { recoup, keys: new Keys(recoup), callbacks, caller, signal };
+        const answer = operation.run(context, input);
+        return operation.stream ? data(answer as AsyncIterable<StreamEvent>) : answer;
+      },
+      close: async () => {
+        await recoup.close();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function* data(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
+  for await (const { event, data } of events) if (event !== 'idle') yield data;
+}
+
+function remote(server: string, key: string | undefined): Target {
+  const base = server.replace(/\/+$/, '');
+  const send = async (operation: Operation, input: Input, signal: AbortSignal): Promise<Response> => {
+    const { method, path, body } = requestOf(operation, input);
+    const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+    if (key !== undefined) headers.authorization = `Bearer ${key}`;
+    let response: Response;
+    try {
+      response = await fetch(`${base}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new Refusal('database_unavailable', `The server ${base} does not answer.`, {}, { cause: error });
+    }
+    if (!response.ok) throw await refusalOf(response);
+    return response;
+  };
+  return {
+    ask: (operation, input, signal) =>
+      operation.stream
+        ? lines(send(operation, input, signal), operation.stream)
+        : send(operation, input, signal).then((r) => r.json()),
+    close: async () => {},
+  };
+}
+
+/** The refusal that a problem tells of. */
+async function refusalOf(response: Response): Promise<Refusal> {
+  const problem = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  const { code, detail, type, title, status, instance, requestId, ...details } = problem;
+  if (typeof code !== 'string' || !(code in errors)) {
+    return new Refusal('internal', `The server answered ${response.status}, not as Recoup does.`);
+  }
+  return new Refusal(code as ErrorCode, String(detail), details);
+}
+
+async function* lines(response: Promise<Response>, kind: 'sse' | 'ndjson'): AsyncGenerator<unknown> {
+  const { body } = await response;
+  if (!body) throw new InvalidInput('server', 'answered nothing');
+  let rest = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + chunk).split('\n');
+    rest = parts.pop() ?? '';
+    for (const line of parts) {
+      const json = kind === 'ndjson' ? line : /^data: (.*)$/.exec(line)?.[1];
+      if (json) yield JSON.parse(json);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// Who may do what: host names, origins, keys and scopes, checked before a body is read.
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from 'recoup';
+import type { Keys } from '../keys/keys.ts';
+import type { Caller, Operation } from '../operations/operation.ts';
+
+export interface AccessOptions {
+  /** The address the server listens on. */
+  bind: string;
+  /** More host names that requests may name; with any of them set, loopback asks for keys too. */
+  hosts: readonly string[];
+  /** Ask for a key on loopback too. */
+  requireKeys: boolean;
+  /** Serve everybody without a key, also beyond loopback. */
+  insecure: boolean;
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+const EVERYBODY: Caller = { key: null, scopes: ['admin'], customer: null };
+
+export const isLoopback = (bind: string): boolean => LOOPBACK.has(bind) || /^127\.\d+\.\d+\.\d+$/.test(bind);
+
+/** A host without its port, in lower case. */
+const hostName = (host: string) => host.replace(/:\d+$/, '').toLowerCase();
+
+export class Access {
+  readonly #keys: Keys;
+  readonly #options: AccessOptions;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #loopback: boolean;
+
+  constructor(keys: Keys, options: AccessOptions) {
+    this.#keys = keys;
+    this.#options = options;
+    this.#loopback = isLoopback(options.bind);
+    this.#hosts = new Set([...LOOPBACK, ...options.hosts.map((host) => host.toLowerCase())]);
+  }
+
+  /**
+   * Refuses a page of somebody else's that talks to us through a visitor's browser: a host name that is not ours (DNS
+   * rebinding), or an origin that is not the host (a form or a fetch from another site).
+   */
+  checkHost(request: FastifyRequest): void {
+    const { host, origin, 'sec-fetch-site': site } = request.headers;
+    const named = hostName(host ?? '');
+    const bare = named.replace(/^\[|\]$/g, '');
+    // Beyond loopback any address of this machine may be named: an address cannot be rebound.
+    const ours = this.#hosts.has(named) || (!this.#loopback && (isIP(bare) !== 0 || this.#options.hosts.length === 0));
+    if (!ours) throw new Refusal('wrong_host', undefined, { host: named });
+    const foreign = origin !== undefined && origin.replace(/^https?:\/\//, '').toLowerCase() !== host?.toLowerCase();
+    // Browsers send the second also where they send no origin: for an image, say, whose address is one of ours.
+    if (foreign || site === 'cross-site' || site === 'same-site') {
+      throw new Refusal('forbidden', 'Requests of pages of other origins are not taken.', { origin: origin ?? null });
+    }
+  }
+
+  /** Whether a request needs no key: on loopback, and not passed on by a proxy that may speak for anybody. */
+  #open({ headers }: FastifyRequest): boolean {
+    if (this.#options.insecure) return true;
+    const forwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
+    return this.#loopback && this.#options.hosts.length === 0 && !this.#options.requireKeys && !forwarded;
+  }
+
+  /** Who asks. Refuses `unauthorized`. A key that is sent counts, also where none is needed. */
+  async caller(request: FastifyRequest): Promise<Caller> {
+    const given = request.headers.authorization;
+    if (given === undefined && this.#open(request)) return EVERYBODY;
+    const secret = /^Bearer +(\S+)$/i.exec(given ?? '')?.[1];
+    const caller = secret === undefined ? undefined : await this.#keys.recognize(secret);
+    if (!caller) throw new Refusal('unauthorized');
+    return caller;
+  }
+
+  /** Refuses `forbidden`. */
+  checkScope(caller: Caller, operation: Pick<Operation, 'name' | 'scopes' | 'params'>): void {
+    const { scopes, name } = operation;
+    if (scopes === 'signature') return;
+    const allowed = caller.scopes.includes('admin') || scopes.some((scope) => caller.scopes.includes(scope));
+    if (!allowed) throw new Refusal('forbidden', undefined, { operation: name, scopes: [...scopes, 'admin'] });
+    if (caller.customer !== null && !('wallet' in operation.params.properties)) {
+      const message = 'A key that is bound to a customer sees the wallets of that customer only.';
+      throw new Refusal('forbidden', message, { operation: name });
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// Figures of the database for metrics: each an index look-up or a count that stops early, so that a scrape is cheap.
+import type { Recoup } from 'recoup';
+
+/** Counts stop here: "this many or more". */
+export const COUNT_CAP = 1000;
+const MAX_QUEUES = 200;
+
+export interface Figures {
+  oldestSnapshotSeconds: number;
+  deadLetters: number;
+  running: number;
+  queues: { queue: string; ready: number; oldestDueSeconds: number }[];
+}
+
+const capped = (from: string) => `(select count(*)::int from (select ${from} limit ${COUNT_CAP}) capped)`;
+
+const sqlOf = (schema: string) => `
+with recursive names(queue) as (
+  (select queue from ${schema}.jobs where state = 'queued' order by queue limit 1)
+  union all
+  (select (select queue from ${schema}.jobs where state = 'queued' and queue > n.queue order by queue limit 1)
+   from names n where n.queue is not null)),
+queues as (
+  select n.queue,
+    ${capped(`from ${schema}.jobs j where j.state = 'queued' and j.queue = n.queue and j.not_before <= ${schema}.clock()`)} as ready,
+    (select min(j.not_before) from generate_series(0, 9) p cross join lateral (
+       select not_before from ${schema}.jobs where state = 'queued' and queue = n.queue and priority = p order by not_before limit 1) j) as due
+  from (select queue from names where queue is not null limit ${MAX_QUEUES}) n)
+select json_build_object(
+  'oldestSnapshotSeconds', coalesce((select max(extract(epoch from clock_timestamp() - xact_start)) from pg_stat_activity
+    where xact_start is not null and backend_xmin is not null and datname = current_database() and pid <> pg_backend_pid()), 0),
+  'deadLetters', ${capped(`from ${schema}.jobs where dead_at is not null and state = 'dead'`)},
+  'running', ${capped(`from ${schema}.jobs where lease_until is not null`)},
+  'queues', coalesce((select json_agg(json_build_object('queue', queue, 'ready', ready,
+    'oldestDueSeconds', greatest(extract(epoch from ${schema}.clock() - due), 0)) order by queue) from queues), '[]'))::text as figures`;
+
+/** What the database looks like now. */
+export async function readFigures(recoup: Recoup): Promise<Figures> {
+  return recoup.transaction(async (_, client) => {
+    const { rows } = await client.query<{ figures: string }>(sqlOf(recoup.schema));
+    return JSON.parse(rows[0]!.figures) as Figures;
+  });
+}

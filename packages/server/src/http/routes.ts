@@ -1,0 +1,156 @@
+// Operations as routes: each request is checked, run and answered the same way.
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { Refusal, type Verified } from 'recoup';
+import type { Keys } from '../keys/keys.ts';
+import type { Caller, Context, Operation, StreamEvent } from '../operations/operation.ts';
+import { ofCustomer } from '../operations/wallets.ts';
+import type { Callbacks } from '../webhooks/callbacks.ts';
+import type { Access } from './access.ts';
+import { loggable, problemOf, refusalFor } from './problem.ts';
+import { HEARTBEAT_MS, MAX_STREAM_MS, writeStream } from './streams.ts';
+import { invalidInput, readQuery } from './validation.ts';
+import type { Waits } from './waits.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    rawBody: Buffer | null;
+  }
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+}
+
+export interface RouteContext {
+  recoup: Context['recoup'];
+  keys: Keys;
+  callbacks: Callbacks;
+  access: Access;
+  waits: Waits;
+  heartbeatMs?: number;
+  maxStreamMs?: number;
+  /** Told of each verification, for its metric. */
+  onVerified: (verified: Verified) => void;
+}
+
+/** Payload and result are at most 1 MiB of JSON each; escaped and wrapped they are longer. */
+const BODY_LIMIT = 4 * 1_048_576;
+const BATCH_BODY_LIMIT = 32 * 1_048_576;
+const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const VALIDATED = { params: 'params', querystring: 'query', body: 'body' } as const;
+
+/** `/v1/wallets/{wallet}` as the router writes it. */
+const routeOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+export function addRoutes(server: FastifyInstance, operations: readonly Operation[], context: RouteContext): void {
+  server.decorateRequest('caller', null);
+  server.decorateRequest('rawBody', null);
+  for (const operation of operations) addRoute(server, operation, context);
+}
+
+function addRoute(server: FastifyInstance, operation: Operation, context: RouteContext): void {
+  const { access } = context;
+  server.route({
+    method: operation.method,
+    url: routeOf(operation.path),
+    config: { operation },
+    exposeHeadRoute: operation.method === 'GET' && !operation.stream,
+    bodyLimit: operation.batch ? BATCH_BODY_LIMIT : BODY_LIMIT,
+    schema: {
+      params: operation.params,
+      querystring: operation.query,
+      ...(operation.body ? { body: operation.body } : {}),
+    },
+    attachValidation: true,
+    onRequest: async (request) => {
+      if (operation.scopes === 'signature') return;
+      request.caller = await access.caller(request);
+      access.checkScope(request.caller, operation);
+    },
+    preValidation: (request, _reply, done) => {
+      try {
+        request.query = readQuery(operation.query, request.query as Record<string, unknown>);
+        // A body whose fields are all optional may be left out.
+        if (operation.body) request.body ??= {};
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    handler: (request, reply) => answer(request, reply, operation, context),
+  });
+}
+
+async function answer(request: FastifyRequest, reply: FastifyReply, operation: Operation, context: RouteContext) {
+  const { validationError } = request;
+  if (validationError) {
+    const where = validationError.validationContext as keyof typeof VALIDATED;
+    const value = where === 'querystring' ? request.query : request[where as 'params' | 'body'];
+    throw invalidInput(validationError.validation![0]!, operation, VALIDATED[where], value);
+  }
+  const parts = [request.query, operation.body ? request.body : {}, request.params] as Record<string, unknown>[];
+  const input: Record<string, unknown> = Object.assign({}, ...parts);
+  const caller = request.caller ?? { key: null, scopes: [], customer: null };
+  const wait = context.waits.begin(reply.raw, operation.waits === true || operation.stream !== undefined);
+  try {
+    const { recoup, keys, callbacks } = context;
+    const raw = { headers: request.headers, body: request.rawBody ?? Buffer.alloc(0) };
+    const inner: Context = { recoup, keys, callbacks, caller, signal: wait.signal, raw };
+    if (caller.customer !== null) await ofCustomer(inner, String(input.wallet), caller.customer);
+    const result = operation.run(inner, input);
+    if (operation.stream) {
+      await streamed(request, reply, result as AsyncIterable<StreamEvent>, operation.stream, wait.signal, context);
+      return reply;
+    }
+    const output = (await result) as { outcome?: string };
+    if (operation.name === 'system.verify') context.onVerified(output as unknown as Verified);
+    const created = operation.created !== undefined && output.outcome === operation.created;
+    return reply.code(created ? 201 : 200).send(output);
+  } finally {
+    wait.end();
+  }
+}
+
+async function streamed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  events: AsyncIterable<StreamEvent>,
+  kind: 'sse' | 'ndjson',
+  signal: AbortSignal,
+  context: RouteContext,
+): Promise<void> {
+  const iterator = events[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  reply.hijack();
+  await writeStream(reply.raw, first, iterator, {
+    kind,
+    signal,
+    headers: { 'x-request-id': request.id },
+    heartbeatMs: context.heartbeatMs ?? HEARTBEAT_MS,
+    maxMs: kind === 'sse' ? (context.maxStreamMs ?? MAX_STREAM_MS) : Number.POSITIVE_INFINITY,
+    problem: (error) => {
+      const refusal = refusalFor(error);
+      request.log.error(loggable(error, refusal), 'a stream broke off');
+      return problemOf(refusal, request.url.split('?')[0]!, request.id);
+    },
+  });
+}
+
+/** What an address does not take: 405 with Allow; OPTIONS answers with Allow alone (there is no CORS). */
+export function addMethods(server: FastifyInstance, taken: readonly { method: string; path: string; head: boolean }[]) {
+  for (const path of new Set(taken.map((route) => route.path))) {
+    const routes = taken.filter((route) => route.path === path);
+    const allowed = [...new Set(routes.flatMap(({ method, head }) => (head ? [method, 'HEAD'] : [method])))];
+    const allow = [...allowed, 'OPTIONS'].join(', ');
+    server.route({
+      method: METHODS.filter((method) => !allowed.includes(method)),
+      url: routeOf(path),
+      onRequest: async (request, reply) => {
+        reply.header('allow', allow);
+        if (request.method === 'OPTIONS') return reply.code(204).send();
+        throw new Refusal('method_not_allowed', `${request.method} is not taken here, only ${allow}.`, { allow });
+      },
+      handler: () => {},
+    });
+  }
+}

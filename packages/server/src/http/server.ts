@@ -1,0 +1,204 @@
+// The HTTP server: Fastify with our errors, limits, checks and routes; what it listens on and how it closes.
+
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
+import { InvalidInput, type Recoup, Refusal } from 'recoup';
+import type { Keys } from '../keys/keys.ts';
+import { operations } from '../operations/operations.ts';
+import type { Callbacks } from '../webhooks/callbacks.ts';
+import { Access, type AccessOptions } from './access.ts';
+import { addHealth, HEALTH_PATHS } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import { openapi } from './openapi.ts';
+import { loggable, PROBLEM_TYPE, problemOf, refusalFor, retryAfter } from './problem.ts';
+import { addMethods, addRoutes } from './routes.ts';
+import type { Waits } from './waits.ts';
+
+export interface ServerOptions extends AccessOptions {
+  recoup: Recoup;
+  keys: Keys;
+  callbacks: Callbacks;
+  metrics: Metrics;
+  waits: Waits;
+  logger?: FastifyServerOptions['logger'];
+  heartbeatMs?: number;
+  /** How long a stream of the feed lasts before its client has to resume, in ms; 15 minutes unless set. */
+  maxStreamMs?: number;
+  /** Connections at once; 10,000 unless set. */
+  maxConnections?: number;
+  /** How long a request may take to arrive, in ms; 30,000 unless set. */
+  requestTimeoutMs?: number;
+}
+
+/** Longer than the longest long poll and the heartbeats of streams. */
+const SOCKET_TIMEOUT_MS = 90_000;
+const REQUEST_ID = /^[\w.:-]{1,100}$/;
+
+/** The server, not listening yet. */
+export function buildServer(options: ServerOptions): FastifyInstance {
+  const { recoup, keys, callbacks, metrics, waits } = options;
+  const access = new Access(keys, options);
+  const server = Fastify({
+    ...limits(options),
+    logger: options.logger ?? false,
+    // One line per request, of ours: an address may hold a signed URL, and bodies are content.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    clientErrorHandler,
+    frameworkErrors: (error, request, reply) => {
+      const problem = problemOf(refusalFor(error), pathOf(request.url), request.id);
+      // Typed for routes, which this is not.
+      void (reply as { code(status: number): typeof reply })
+        .code(problem.status)
+        .type(PROBLEM_TYPE)
+        .send(problem as never);
+    },
+  });
+  let stopping = false;
+  server.addHook('preClose', async () => {
+    stopping = true;
+    waits.stop();
+  });
+  server.server.maxConnections = options.maxConnections ?? 10_000;
+  // As it is: a schema describes the answer, it does not cut it.
+  server.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  addParsers(server);
+  addHooks(server, access, metrics, () => stopping);
+  addErrors(server);
+  const onVerified = metrics.verified.bind(metrics);
+  const { heartbeatMs, maxStreamMs } = options;
+  const streams = { ...(heartbeatMs ? { heartbeatMs } : {}), ...(maxStreamMs ? { maxStreamMs } : {}) };
+  const context = { recoup, keys, callbacks, access, waits, onVerified, ...streams };
+  addRoutes(server, operations, context);
+  const document = openapi(operations);
+  addHealth(server, { recoup, access, metrics, document, stopping: () => stopping });
+  addMethods(server, [
+    ...operations.map(({ method, path, stream }) => ({ method, path, head: method === 'GET' && !stream })),
+    ...HEALTH_PATHS.map((path) => ({ method: 'GET', path, head: true })),
+  ]);
+  return server;
+}
+
+function limits(options: ServerOptions) {
+  const arrive = options.requestTimeoutMs ?? 30_000;
+  return {
+    connectionTimeout: SOCKET_TIMEOUT_MS,
+    requestTimeout: arrive,
+    keepAliveTimeout: 72_000,
+    http: {
+      maxHeaderSize: 32_768,
+      headersTimeout: Math.min(arrive, 10_000),
+      // How often Node looks for requests that are late.
+      connectionsCheckingInterval: Math.min(arrive, 5000),
+    },
+    return503OnClosing: false,
+    // Two ids of 200 code points, each of them up to four bytes, each of these three characters.
+    routerOptions: { maxParamLength: 16_000, caseSensitive: true, ignoreTrailingSlash: false },
+    ajv: {
+      customOptions: {
+        coerceTypes: false as const,
+        removeAdditional: false as const,
+        useDefaults: false,
+        allowUnionTypes: true,
+      },
+    },
+  };
+}
+
+const pathOf = (url: string) => url.split('?')[0]!;
+
+/** JSON only, and only UTF-8: other bytes would all become the same replacement character. */
+function addParsers(server: FastifyInstance): void {
+  const parseJson = server.getDefaultJsonParser('error', 'error');
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer;
+    if (bytes.length === 0) return done(null, undefined);
+    if (!isUtf8(bytes)) return done(new InvalidInput('body', 'must be UTF-8'));
+    request.rawBody = bytes;
+    parseJson(request, bytes.toString(), done);
+  });
+}
+
+function addHooks(server: FastifyInstance, access: Access, metrics: Metrics, stopping: () => boolean): void {
+  // Hooks of every request call back instead of returning promises: a promise each would cost more than what they do.
+  server.addHook('onRequest', (request, reply, done) => {
+    reply
+      .header('x-request-id', request.id)
+      .header('cache-control', 'no-store')
+      .header('x-content-type-options', 'nosniff');
+    const health = request.url === '/readyz' || request.url === '/livez';
+    try {
+      access.checkHost(request);
+      if (stopping() && !health) throw new Refusal('closed');
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    // A connection that was kept open would hold up the close; its next request belongs to another replica.
+    if (stopping()) reply.header('connection', 'close');
+    done(null, payload);
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    const name = request.routeOptions.config.operation?.name ?? 'other';
+    const { statusCode: status } = reply.raw;
+    metrics.request(name, status, reply.elapsedTime / 1000);
+    const facts = {
+      method: request.method,
+      route: request.routeOptions.url,
+      status,
+      ms: Math.round(reply.elapsedTime),
+    };
+    request.log.info({ ...facts, operation: name, key: request.caller?.key ?? null }, 'answered');
+    done();
+  });
+}
+
+function addErrors(server: FastifyInstance): void {
+  server.setErrorHandler((error, request, reply) => {
+    const refusal = refusalFor(error);
+    if (refusal.status >= 500) request.log.error(loggable(error, refusal), 'refused');
+    const seconds = retryAfter(refusal);
+    if (seconds !== undefined) reply.header('retry-after', seconds);
+    if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="recoup"');
+    const problem = problemOf(refusal, pathOf(request.url), request.id);
+    // As bytes: an object would get a charset, which JSON does not have.
+    return reply
+      .code(refusal.status)
+      .header('content-type', PROBLEM_TYPE)
+      .send(Buffer.from(JSON.stringify(problem)));
+  });
+  server.setNotFoundHandler(async () => {
+    throw new Refusal('not_found');
+  });
+}
+
+/** What is not HTTP, is too large or too slow before there is a request. */
+function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const code =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'headers_too_large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'request_timeout'
+        : 'invalid';
+  const refusal = new Refusal(code, code === 'invalid' ? 'request: is not valid HTTP/1.1' : undefined);
+  const body = JSON.stringify(problemOf(refusal, '*', randomUUID()));
+  const head = [
+    `HTTP/1.1 ${refusal.status} Refused`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

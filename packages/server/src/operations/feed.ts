@@ -1,0 +1,64 @@
+// Operations on the feed: pull it page by page, or have it streamed with resume.
+import { setTimeout as sleep } from 'node:timers/promises';
+import Type from 'typebox';
+import { type Context, type Operation, operation, type StreamEvent } from './operation.ts';
+import * as s from './schemas.ts';
+
+const Event = Type.Object(
+  { kind: s.oneOf(['entry', 'attempt']), wallet: Type.String(), at: s.instant() },
+  { title: 'FeedEvent', description: 'An entry (money moved) or the end of an attempt, with its fields.' },
+);
+const POLL_MS = 500;
+
+/** Every event with its cursor, from a cursor on, and then what comes. */
+async function* stream({ recoup, signal }: Context, from: string | null): AsyncGenerator<StreamEvent> {
+  let cursor = from;
+  while (!signal.aborted) {
+    const page = await recoup.feed.readEach(cursor, 500);
+    for (const { event, cursor: behind } of page) {
+      yield { id: behind, event: event.kind, data: event };
+      cursor = behind;
+    }
+    // The feed has no bell: what is final is known by reading.
+    if (page.length === 0) {
+      yield { event: 'idle', data: null };
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+export const feed: readonly Operation[] = [
+  operation({
+    name: 'feed.read',
+    summary: 'The events behind a cursor: entries and ends of attempts, in one order',
+    description: 'Keep `cursor` and give it back next time; no events mean that nothing new is final yet.',
+    scopes: ['app', 'viewer', 'operator'],
+    method: 'GET',
+    path: '/v1/feed',
+    params: s.none,
+    query: s.fields({ cursor: s.cursor, limit: s.optional(s.count('At most this many; 500 unless set.', 1, 5000)) }),
+    body: null,
+    output: s.fields({ events: Type.Array(Event), cursor: s.nextCursor }),
+    errors: [],
+    run: ({ recoup }, { cursor, limit }) => recoup.feed.read(cursor ?? null, limit ?? 500),
+  }),
+  operation({
+    name: 'feed.stream',
+    summary: 'The feed as server-sent events; goes on behind Last-Event-ID',
+    scopes: ['app', 'viewer', 'operator'],
+    method: 'GET',
+    path: '/v1/feed/stream',
+    params: s.none,
+    query: s.fields({ cursor: s.cursor }),
+    body: null,
+    output: Event,
+    stream: 'sse',
+    errors: [],
+    run: (context, { cursor }) => stream(context, lastEventId(context) ?? cursor ?? null),
+  }),
+];
+
+function lastEventId({ raw }: Context): string | undefined {
+  const given = raw?.headers['last-event-id'];
+  return typeof given === 'string' && given !== '' ? given : undefined;
+}

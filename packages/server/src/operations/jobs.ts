@@ -1,0 +1,128 @@
+// Operations on jobs: submit, single and in batches, and the reads.
+import Type, { type Static } from 'typebox';
+import { type Operation, operation } from './operation.ts';
+import * as s from './schemas.ts';
+
+const submitFields = {
+  queue: s.orNull(s.id('The queue it waits in; null: you deliver it through a queue of your own.')),
+  price: s.amount('What it is charged.'),
+  payload: s.optional(s.json('JSON for the worker, at most 1 MiB.')),
+  priority: s.optional(s.count('0 first … 9 last; 5 unless set.', 0, 9)),
+  notBefore: s.optional(s.instant('The earliest instant of the first attempt.')),
+  delayMs: s.optional(s.durationMs('The same as a delay.')),
+  maxFailures: s.optional(s.count('After this many failures it is a dead letter.', 1, 1_000_000)),
+  labels: s.optional(Type.Record(Type.String(), Type.String({ maxLength: 200 }), { maxProperties: 32 })),
+  deadlineMs: s.optional(s.durationMs('Only without a queue: when it counts as failed unless it is heard of.', 1)),
+  upstreamRef: s.optional(s.id('Only without a queue: the reference that the upstream gave.')),
+};
+const item = s.fields({ ...s.jobKey.properties, ...submitFields });
+
+/** An instant of JSON as the Date that the library takes. */
+function submitOf({ notBefore, ...rest }: Static<typeof item>) {
+  return { ...rest, ...(notBefore === undefined ? {} : { notBefore: new Date(notBefore) }) };
+}
+
+const Submitted = s.fields(
+  {
+    outcome: s.outcome('job.submit'),
+    job: s.Job,
+    seq: Type.Integer({ description: 'The charge; the same for every repeat.' }),
+    balance: Type.Integer({ description: 'The balance right after the charge; the same for every repeat.' }),
+  },
+  { title: 'Submitted' },
+);
+
+const READERS = ['app', 'worker', 'viewer', 'support', 'operator'] as const;
+
+export const jobs: readonly Operation[] = [
+  operation({
+    name: 'jobs.submit',
+    summary: 'Charge the price and queue the job',
+    description: 'Repeat it as often as you like: the id of the job is its idempotency key.',
+    scopes: ['app'],
+    method: 'PUT',
+    path: '/v1/wallets/{wallet}/jobs/{job}',
+    params: s.jobKey,
+    query: s.none,
+    body: s.fields(submitFields),
+    output: Submitted,
+    created: 'charged',
+    errors: ['no_wallet', 'pruned', 'conflict', 'wallet_closed', 'insufficient_credits', 'wallet_busy'],
+    run: ({ recoup }, input) => recoup.jobs.submit(submitOf(input)),
+  }),
+  operation({
+    name: 'jobs.submitMany',
+    summary: 'Submit a batch: an answer per item, as if they were submitted one by one',
+    scopes: ['app'],
+    method: 'POST',
+    path: '/v1/batch/jobs',
+    params: s.none,
+    query: s.none,
+    body: s.fields({ items: Type.Array(item, { minItems: 1, maxItems: 1000 }) }),
+    output: s.fields({ items: Type.Array(Type.Union([Submitted, s.Refused])) }),
+    batch: true,
+    errors: [],
+    run: async ({ recoup }, { items }) => ({ items: await recoup.jobs.submitMany(items.map(submitOf)) }),
+  }),
+  operation({
+    name: 'jobs.get',
+    summary: 'One job with its payload and result',
+    scopes: READERS,
+    method: 'GET',
+    path: '/v1/wallets/{wallet}/jobs/{job}',
+    params: s.jobKey,
+    query: s.none,
+    body: null,
+    output: s.fields({ job: s.Job, payload: s.json('As submitted.'), result: s.json('As reported.') }),
+    errors: ['no_job'],
+    run: ({ recoup }, input) => recoup.jobs.get(input),
+  }),
+  operation({
+    name: 'jobs.attempts',
+    summary: 'How the attempts of a job ended',
+    scopes: READERS,
+    method: 'GET',
+    path: '/v1/wallets/{wallet}/jobs/{job}/attempts',
+    params: s.jobKey,
+    query: s.none,
+    body: null,
+    output: s.fields({ attempts: Type.Array(s.Attempt) }),
+    errors: ['no_job'],
+    run: async ({ recoup }, input) => {
+      const attempts = await recoup.jobs.attempts(input);
+      if (attempts.length === 0) await recoup.jobs.get(input);
+      return { attempts };
+    },
+  }),
+  operation({
+    name: 'jobs.entries',
+    summary: 'What a job put into the ledger, with the adjusts that name it',
+    description: 'Also for a job whose row was pruned: its entries stay.',
+    scopes: READERS,
+    method: 'GET',
+    path: '/v1/wallets/{wallet}/jobs/{job}/entries',
+    params: s.jobKey,
+    query: s.none,
+    body: null,
+    output: s.fields({ entries: Type.Array(s.Entry) }),
+    errors: ['no_job'],
+    run: async ({ recoup }, input) => {
+      const entries = await recoup.wallets.entriesOf(input.wallet, input.job);
+      if (entries.length === 0) await recoup.jobs.get(input);
+      return { entries };
+    },
+  }),
+  operation({
+    name: 'jobs.byUpstreamRef',
+    summary: 'The jobs that carry a reference of an upstream, with the attempt it belongs to',
+    scopes: READERS,
+    method: 'GET',
+    path: '/v1/upstream-refs/{upstreamRef}/jobs',
+    params: s.fields({ upstreamRef: s.id('The reference that the upstream gave.') }),
+    query: s.none,
+    body: null,
+    output: s.fields({ jobs: Type.Array(s.fields({ job: s.Job, attempt: Type.Integer() })) }),
+    errors: [],
+    run: async ({ recoup }, { upstreamRef }) => ({ jobs: await recoup.jobs.byUpstreamRef(upstreamRef) }),
+  }),
+];

@@ -1,0 +1,25 @@
+// The one list of everything a caller may do: HTTP routes, the OpenAPI document, the command line and their tests come from it.
+import { deadLetters } from './dead-letters.ts';
+import { feed } from './feed.ts';
+import { jobs } from './jobs.ts';
+import { keys } from './keys.ts';
+import type { Operation } from './operation.ts';
+import { queues } from './queues.ts';
+import { signals } from './signals.ts';
+import { system } from './system.ts';
+import { wallets } from './wallets.ts';
+import { webhooks } from './webhooks.ts';
+import { workers } from './workers.ts';
+
+export const operations: readonly Operation[] = [
+  ...wallets,
+  ...jobs,
+  ...signals,
+  ...workers,
+  ...deadLetters,
+  ...queues,
+  ...feed,
+  ...keys,
+  ...webhooks,
+  ...system,
+];

@@ -1,0 +1,41 @@
+// Operations on the whole: verify.
+import Type from 'typebox';
+import { type Operation, operation } from './operation.ts';
+import * as s from './schemas.ts';
+
+export const system: readonly Operation[] = [
+  operation({
+    name: 'system.verify',
+    summary: 'Replay the ledger and hold every promise against it; names the wallet and the first wrong entry',
+    description: 'Reads everything: run it hourly or nightly, not in a loop.',
+    scopes: ['operator', 'support'],
+    method: 'GET',
+    path: '/v1/verify',
+    params: s.none,
+    query: s.fields({ limit: s.optional(s.count('At most this many problems per check; 20 unless set.', 1, 1000)) }),
+    body: null,
+    output: s.fields(
+      {
+        ok: Type.Boolean(),
+        problems: Type.Array(
+          s.fields({
+            check: Type.String(),
+            wallet: s.orNull(Type.String()),
+            seq: s.orNull(Type.Integer()),
+            job: s.orNull(Type.String()),
+            detail: Type.String(),
+          }),
+        ),
+        wallets: Type.Integer(),
+        entries: Type.Integer(),
+        jobs: Type.Integer(),
+        sumOfEntries: Type.Number(),
+        sumOfBalances: Type.Number(),
+        ms: Type.Integer(),
+      },
+      { title: 'Verified' },
+    ),
+    errors: [],
+    run: ({ recoup }, { limit }) => recoup.verify(limit === undefined ? {} : { limit }),
+  }),
+];

@@ -1,0 +1,175 @@
+// Operations on wallets: open, change, grant, adjust, balances, entries, replay.
+import { Refusal } from 'recoup';
+import Type from 'typebox';
+import { type Context, type Operation, operation, type StreamEvent } from './operation.ts';
+import * as s from './schemas.ts';
+
+const keyedKey = s.fields({
+  wallet: s.wallet,
+  key: s.id('Your key of this entry (a payment, a ticket): once per wallet, for ever.'),
+});
+const grantFields = {
+  amount: s.amount('Credits to add.', 1),
+  reason: s.optional(s.text('A short code that stays in the ledger.', 200)),
+  actor: s.optional(s.id('Who did it.')),
+  note: s.optional(s.text('Free text that can be erased.', 10_000)),
+};
+const keyed = (transition: 'wallet.grant' | 'wallet.adjust', title: string) =>
+  s.fields(
+    {
+      outcome: s.outcome(transition),
+      seq: Type.Integer(),
+      amount: Type.Integer(),
+      balance: Type.Integer({ description: 'The balance right after this entry.' }),
+      createdAt: s.instant(),
+    },
+    { title },
+  );
+const Granted = keyed('wallet.grant', 'Granted');
+const Adjusted = keyed('wallet.adjust', 'Adjusted');
+
+async function* replay(context: Context, wallet: string, afterSeq: number): AsyncGenerator<StreamEvent> {
+  // An unknown wallet is refused before the stream begins.
+  await context.recoup.wallets.balance(wallet);
+  for await (const entry of context.recoup.wallets.replay(wallet, { afterSeq })) {
+    if (context.signal.aborted) return;
+    yield { id: String(entry.seq), data: entry };
+  }
+}
+
+export const wallets: readonly Operation[] = [
+  operation({
+    name: 'wallets.open',
+    summary: 'Open a wallet',
+    scopes: ['app', 'operator'],
+    method: 'PUT',
+    path: '/v1/wallets/{wallet}',
+    params: s.walletKey,
+    query: s.none,
+    body: s.fields({
+      customer: s.id('Who pays: an id of yours.'),
+      unit: s.optional(s.id('The kind of credit; `credit` unless set.')),
+      overdraftLimit: s.optional(s.amount('How far below zero a submit may go; 0 unless set.')),
+    }),
+    output: s.fields({ outcome: s.outcome('wallet.open') }),
+    created: 'opened',
+    errors: ['conflict', 'wallet_busy'],
+    run: ({ recoup }, input) => recoup.wallets.open(input),
+  }),
+  operation({
+    name: 'wallets.change',
+    summary: 'Change the overdraft limit or the status of a wallet',
+    scopes: ['app', 'operator'],
+    method: 'PATCH',
+    path: '/v1/wallets/{wallet}',
+    params: s.walletKey,
+    query: s.none,
+    body: s.fields({
+      overdraftLimit: s.optional(s.amount('How far below zero a submit may go.')),
+      status: s.optional(s.oneOf(['active', 'closed'], 'Closed: no new jobs; what runs goes on.')),
+    }),
+    output: s.fields({ outcome: s.outcome('wallet.change') }),
+    errors: ['no_wallet', 'wallet_busy'],
+    run: ({ recoup }, { wallet, ...change }) => recoup.wallets.change(wallet, change),
+  }),
+  operation({
+    name: 'wallets.balance',
+    summary: 'What a wallet holds: now, or at a past instant',
+    scopes: ['app', 'worker', 'viewer', 'support', 'operator'],
+    method: 'GET',
+    path: '/v1/wallets/{wallet}/balance',
+    params: s.walletKey,
+    query: s.fields({ at: s.optional(s.instant('RFC 3339. The balance after the last entry at or before it.')) }),
+    body: null,
+    output: Type.Union([s.Balance, s.BalanceAt]),
+    errors: ['no_wallet'],
+    run: ({ recoup }, { wallet, at }) =>
+      at === undefined ? recoup.wallets.balance(wallet) : recoup.wallets.balanceAt(wallet, new Date(at)),
+  }),
+  operation({
+    name: 'wallets.entries',
+    summary: 'The entries of a wallet, page by page',
+    scopes: ['app', 'viewer', 'support', 'operator'],
+    method: 'GET',
+    path: '/v1/wallets/{wallet}/entries',
+    params: s.walletKey,
+    query: s.fields({
+      cursor: s.optional(s.amount('Where to go on: the `cursor` of the page before.')),
+      limit: s.limit,
+      newestFirst: s.optional(s.flag('From the newest back.')),
+    }),
+    body: null,
+    output: s.fields({ entries: Type.Array(s.Entry), cursor: s.orNull(Type.Integer()) }, { title: 'EntryPage' }),
+    errors: ['no_wallet'],
+    run: ({ recoup }, { wallet, ...options }) => recoup.wallets.entries(wallet, options),
+  }),
+  operation({
+    name: 'wallets.replay',
+    summary: 'Why the balance is what it is: every entry in order, as a stream',
+    description: 'One JSON entry a line, with its running balance, its job and its reason.',
+    scopes: ['app', 'viewer', 'support', 'operator'],
+    method: 'GET',
+    path: '/v1/wallets/{wallet}/replay',
+    params: s.walletKey,
+    query: s.fields({ afterSeq: s.optional(s.amount('Start behind this entry.')) }),
+    body: null,
+    output: s.Entry,
+    stream: 'ndjson',
+    errors: ['no_wallet'],
+    run: (context, { wallet, afterSeq }) => replay(context, wallet, afterSeq ?? 0),
+  }),
+  operation({
+    name: 'wallets.grant',
+    summary: 'Add credit, once per key',
+    scopes: ['app', 'operator'],
+    method: 'PUT',
+    path: '/v1/wallets/{wallet}/grants/{key}',
+    params: keyedKey,
+    query: s.none,
+    body: s.fields(grantFields),
+    output: Granted,
+    created: 'granted',
+    errors: ['no_wallet', 'conflict', 'balance_limit', 'wallet_busy'],
+    run: ({ recoup }, input) => recoup.wallets.grant(input),
+  }),
+  operation({
+    name: 'wallets.grantMany',
+    summary: 'Grant in a batch: an answer per item, in order',
+    scopes: ['app', 'operator'],
+    method: 'POST',
+    path: '/v1/batch/grants',
+    params: s.none,
+    query: s.none,
+    body: s.fields({
+      items: Type.Array(s.fields({ ...keyedKey.properties, ...grantFields }), { minItems: 1, maxItems: 1000 }),
+    }),
+    output: s.fields({ items: Type.Array(Type.Union([Granted, s.Refused])) }),
+    batch: true,
+    errors: [],
+    run: async ({ recoup }, { items }) => ({ items: await recoup.wallets.grantMany(items) }),
+  }),
+  operation({
+    name: 'wallets.adjust',
+    summary: 'Correct a balance by ±amount, with who and why',
+    scopes: ['support', 'operator'],
+    method: 'PUT',
+    path: '/v1/wallets/{wallet}/adjusts/{key}',
+    params: keyedKey,
+    query: s.none,
+    body: s.fields({
+      ...grantFields,
+      amount: s.signedAmount('Credits to add or take; not 0. May go into debt.'),
+      job: s.optional(s.id('The job it is about.')),
+    }),
+    output: Adjusted,
+    created: 'adjusted',
+    errors: ['no_wallet', 'conflict', 'balance_limit', 'wallet_busy'],
+    run: ({ recoup }, input) => recoup.wallets.adjust(input),
+  }),
+];
+
+/** Refuses a wallet of another customer as if it were not there: a bound key must not learn that it is. */
+export async function ofCustomer(context: Context, wallet: string, customer: string): Promise<void> {
+  const balance = await context.recoup.wallets.balance(wallet);
+  if (balance.customer !== customer) throw new Refusal('no_wallet', undefined, { wallet });
+}

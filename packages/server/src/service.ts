@@ -1,0 +1,107 @@
+// The service: opens Recoup on a database, starts the HTTP server, closes both in order.
+import type { FastifyInstance } from 'fastify';
+import { type OpenOptions, open, type Recoup, Refusal } from 'recoup';
+import { isLoopback } from './http/access.ts';
+import { Metrics } from './http/metrics.ts';
+import { buildServer, type ServerOptions } from './http/server.ts';
+import { Waits } from './http/waits.ts';
+import { Keys } from './keys/keys.ts';
+import { Callbacks, type WebhookSecrets } from './webhooks/callbacks.ts';
+
+export interface ServiceOptions {
+  /** How Recoup is opened; `onTransition` is told too. */
+  open: OpenOptions;
+  /** The address to listen on; 127.0.0.1 unless set. */
+  bind?: string;
+  /** 7420 unless set; 0: a free one. */
+  port?: number;
+  /** Host names that requests may name, beside loopback's. */
+  hosts?: readonly string[];
+  /** Ask for keys on loopback too. */
+  requireKeys?: boolean;
+  /** Serve everybody without a key, whatever the address. */
+  insecure?: boolean;
+  /** What signed callback URLs begin with. */
+  publicUrl?: string;
+  webhookSecrets?: WebhookSecrets;
+  /** Verify the books this often and keep the result as a metric; never unless set. */
+  verifyEveryMs?: number;
+  /** Long polls and streams at once; 1,000 unless set. */
+  maxWaiting?: number;
+  server?: Pick<ServerOptions, 'logger' | 'heartbeatMs' | 'maxStreamMs' | 'maxConnections' | 'requestTimeoutMs'>;
+}
+
+export interface Service extends AsyncDisposable {
+  readonly recoup: Recoup;
+  readonly keys: Keys;
+  readonly http: FastifyInstance;
+  readonly url: string;
+  /** Stops taking requests, ends what waits, lets the others finish, closes the database. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Refuses what `open()` refuses, and `keys_required`. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const waits = new Waits(options.maxWaiting ?? 1000);
+  const metrics = new Metrics(() => waits.count);
+  const recoup = await open({
+    applicationName: 'recoup-server',
+    ...options.open,
+    onTransition: (transition, outcome) => {
+      metrics.transition(transition, outcome);
+      options.open.onTransition?.(transition, outcome);
+    },
+  });
+  try {
+    const keys = new Keys(recoup);
+    const bind = options.bind ?? '127.0.0.1';
+    if (!isLoopback(bind) && !options.insecure && !(await keys.any())) {
+      const message = `Bound to ${bind}, the server starts only with an API key: recoup keys create --name me --scopes admin`;
+      throw new Refusal('keys_required', message, { bind });
+    }
+    const { webhookSecrets, publicUrl } = options;
+    const callbacks = new Callbacks(recoup, {
+      ...(webhookSecrets ? { secrets: webhookSecrets } : {}),
+      ...(publicUrl ? { publicUrl } : {}),
+    });
+    const access = {
+      bind,
+      hosts: options.hosts ?? [],
+      requireKeys: options.requireKeys ?? false,
+      insecure: options.insecure ?? false,
+    };
+    const http = buildServer({ ...options.server, ...access, recoup, keys, callbacks, metrics, waits });
+    const url = await http.listen({ host: bind, port: options.port ?? 7420 });
+    const verifying = verifyAgainAndAgain(recoup, metrics, http, options.verifyEveryMs);
+    let closing: Promise<void> | undefined;
+    const close = () => {
+      clearInterval(verifying);
+      closing ??= http.close().then(() => recoup.close());
+      return closing;
+    };
+    return { recoup, keys, http, url, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await recoup.close();
+    throw error;
+  }
+}
+
+function verifyAgainAndAgain(recoup: Recoup, metrics: Metrics, http: FastifyInstance, everyMs: number | undefined) {
+  if (everyMs === undefined) return undefined;
+  let running = false;
+  const pass = async () => {
+    // Reads everything: a pass that takes longer than the interval is not joined by another.
+    if (running) return;
+    running = true;
+    try {
+      const verified = await recoup.verify();
+      metrics.verified(verified);
+      for (const problem of verified.problems) http.log.error({ problem }, 'the books do not add up');
+    } catch (error) {
+      http.log.error({ error: String(error) }, 'the books could not be verified');
+    } finally {
+      running = false;
+    }
+  };
+  return setInterval(() => void pass(), everyMs).unref();
+}

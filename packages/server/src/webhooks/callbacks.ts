@@ -1,0 +1,167 @@
+// Callbacks: signed URLs that name an attempt, the job behind an upstream_ref, and what a webhook does to it.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { InvalidInput, type Recoup, Refusal } from 'recoup';
+import { fal } from './fal.ts';
+import { generic } from './generic.ts';
+import type { Hook, Provider, Report } from './provider.ts';
+import { replicate } from './replicate.ts';
+import { runpod } from './runpod.ts';
+
+export const PROVIDERS = { generic, replicate, fal, runpod } as const satisfies Record<string, Provider>;
+export type ProviderName = keyof typeof PROVIDERS;
+
+/** What verifies the webhooks of each provider: secrets (`whsec_…`), for fal public keys. Several, for rotation. */
+export type WebhookSecrets = Partial<Record<ProviderName, readonly string[]>>;
+
+interface Target {
+  wallet: string;
+  job: string;
+  attempt?: number;
+}
+
+export interface Settled {
+  /** The transition's outcome; `ignored` where nothing ended; `canceled` where the job had been given up. */
+  outcome: string;
+  wallet: string;
+  job: string;
+}
+
+const PATH = '/v1/webhooks';
+
+export class Callbacks {
+  readonly #recoup: Recoup;
+  readonly #secrets: WebhookSecrets;
+  readonly #publicUrl: string | null;
+  #key: Promise<Buffer> | undefined;
+
+  constructor(recoup: Recoup, options: { secrets?: WebhookSecrets; publicUrl?: string } = {}) {
+    this.#recoup = recoup;
+    this.#secrets = checked(options.secrets ?? {});
+    this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? null;
+  }
+
+  /** The one job, and the attempt, that carries an upstream's reference. Refuses `no_job`, and `conflict` where there are several. */
+  async find(upstreamRef: string): Promise<Required<Target>> {
+    const found = await this.#recoup.jobs.byUpstreamRef(upstreamRef);
+    const [first] = found;
+    if (!first) throw new Refusal('no_job', 'No job carries this upstream_ref.', { upstreamRef });
+    if (found.some(({ job }) => job.id !== first.job.id || job.wallet !== first.job.wallet)) {
+      throw new Refusal('conflict', 'Several jobs carry this upstream_ref: name the job.', { upstreamRef });
+    }
+    return { wallet: first.job.wallet, job: first.job.id, attempt: first.attempt };
+  }
+
+  /** A URL that lets its holder report one job (or one attempt of it) until it expires, and nothing else. */
+  async sign(provider: ProviderName, target: Target, expiresInMs: number) {
+    const expiresAt = new Date(Date.now() + expiresInMs);
+    const claim = [provider, target.wallet, target.job, target.attempt ?? null, expiresAt.getTime()];
+    const text = Buffer.from(JSON.stringify(claim)).toString('base64url');
+    const path = `${PATH}/${provider}/${text}.${(await this.#mac(text)).toString('base64url')}`;
+    return { path, url: this.#publicUrl === null ? null : `${this.#publicUrl}${path}`, expiresAt };
+  }
+
+  /** Takes a webhook: proves it, reads it, settles its job. A repeat gets `duplicate`. */
+  async take(name: ProviderName, hook: Hook, token?: string): Promise<Settled> {
+    const provider = PROVIDERS[name];
+    const signedFor = token === undefined ? undefined : await this.#open(name, token);
+    const secrets = this.#secrets[name] ?? [];
+    // A signature is asked for wherever it can be verified; a signed URL alone is enough where it cannot.
+    if (signedFor === undefined || (provider.signs && secrets.length > 0)) provider.verify(hook, secrets);
+    // The payload as it came: what the address says is not mixed into it.
+    const report = provider.read(JSON.parse(hook.body.toString()));
+    const target = signedFor ?? (await this.find(report.upstreamRef));
+    return { outcome: await this.#apply(target, report), wallet: target.wallet, job: target.job };
+  }
+
+  async #apply(target: Target, report: Report): Promise<string> {
+    if (report.kind === 'progress') return 'ignored';
+    if (report.kind === 'failed') {
+      const { kind, ...rest } = report;
+      const attempt = target.attempt === undefined ? await this.#attemptOf(target, report.upstreamRef) : {};
+      return (await this.#recoup.jobs.fail({ ...target, ...attempt, ...rest, verdict: 'definitive' })).outcome;
+    }
+    const { kind, result, ...rest } = report;
+    try {
+      return await this.#succeed({ ...target, ...rest, result });
+    } catch (error) {
+      // The work is done and its money is due, whether or not its result can be stored here.
+      if (!(error instanceof InvalidInput) || !/^result\b/.test(String(error.details.field))) throw error;
+      return this.#succeed({ ...target, ...rest, result: { omitted: error.message } });
+    }
+  }
+
+  /** The attempt of this job that carries a reference, where a signed URL names none. */
+  async #attemptOf({ wallet, job }: Target, upstreamRef: string): Promise<{ attempt?: number }> {
+    const found = await this.#recoup.jobs.byUpstreamRef(upstreamRef);
+    const own = found.find((one) => one.job.wallet === wallet && one.job.id === job);
+    return own ? { attempt: own.attempt } : {};
+  }
+
+  async #succeed(input: Parameters<Recoup['jobs']['succeed']>[0]): Promise<string> {
+    try {
+      return (await this.#recoup.jobs.succeed(input)).outcome;
+    } catch (error) {
+      // Final: a sender that repeats it would only hear it again.
+      if (error instanceof Refusal && error.code === 'canceled') return 'canceled';
+      throw error;
+    }
+  }
+
+  async #open(provider: ProviderName, token: string): Promise<Target> {
+    const [text = '', mac = ''] = token.split('.');
+    const given = Buffer.from(mac, 'base64url');
+    const right = await this.#mac(text);
+    if (given.length === right.length && timingSafeEqual(given, right)) {
+      const claim = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
+        string,
+        string,
+        string,
+        number | null,
+        number,
+      ];
+      const [of, wallet, job, attempt, expires] = claim;
+      if (of === provider && Date.now() < expires) return { wallet, job, ...(attempt === null ? {} : { attempt }) };
+    }
+    throw new Refusal('bad_signature', 'The callback URL is not one of ours, or it has expired.');
+  }
+
+  async #mac(text: string): Promise<Buffer> {
+    this.#key ??= this.#readKey().catch((error) => {
+      this.#key = undefined;
+      throw error;
+    });
+    return createHmac('sha256', await this.#key)
+      .update(text)
+      .digest();
+  }
+
+  /** The signing key, the same for all replicas: made by whichever is first. */
+  #readKey(): Promise<Buffer> {
+    return this.#recoup.transaction(async (_, client) => {
+      const table = `${this.#recoup.schema}.secrets`;
+      const read = `select value from ${table} where name = 'callbacks'`;
+      const found = await client.query<{ value: Buffer }>(read);
+      if (found.rows[0]) return found.rows[0].value;
+      const insert = `insert into ${table} (name, value) values ('callbacks', $1) on conflict (name) do nothing`;
+      await client.query(insert, [randomBytes(32)]);
+      return (await client.query<{ value: Buffer }>(read)).rows[0]!.value;
+    });
+  }
+}
+
+/** Refuses a secret that cannot be one when the server starts, not when a webhook comes. */
+function checked(secrets: WebhookSecrets): WebhookSecrets {
+  for (const [name, values] of Object.entries(secrets)) {
+    for (const value of values) {
+      try {
+        PROVIDERS[name as ProviderName].checkSecret(value);
+      } catch {
+        throw new InvalidInput(
+          `webhookSecrets.${name}`,
+          'must hold secrets (base64, whsec_…), for fal public keys (x)',
+        );
+      }
+    }
+  }
+  return secrets;
+}

@@ -1,0 +1,38 @@
+// Webhooks of a sender of your own: a signed body in our own words.
+import { InvalidInput } from 'recoup';
+import { needText, reasonOf } from './payload.ts';
+import type { Provider, Report } from './provider.ts';
+import { checkStandardSecret, verifyStandard } from './standard.ts';
+
+/** `{ "upstreamRef", "status": "succeeded" | "failed" | "progress", "result", "finalPrice", "reason", "retryable", "retryAfterMs" }`. */
+export const generic: Provider = {
+  name: 'generic',
+  signs: true,
+  checkSecret: checkStandardSecret,
+  verify: verifyStandard,
+  read(payload): Report {
+    const upstreamRef = needText(payload, 'upstreamRef');
+    switch (payload.status) {
+      case 'succeeded':
+        return {
+          kind: 'succeeded',
+          upstreamRef,
+          ...(payload.result === undefined ? {} : { result: payload.result }),
+          // Checked where it is booked.
+          ...(payload.finalPrice === undefined ? {} : { finalPrice: payload.finalPrice as number }),
+        };
+      case 'failed':
+        return {
+          kind: 'failed',
+          upstreamRef,
+          reason: reasonOf(payload.reason, 'failed'),
+          retryable: payload.retryable !== false,
+          ...(payload.retryAfterMs === undefined ? {} : { retryAfterMs: payload.retryAfterMs as number }),
+        };
+      case 'progress':
+        return { kind: 'progress', upstreamRef };
+      default:
+        throw new InvalidInput('status', 'must be one of succeeded, failed, progress');
+    }
+  },
+};

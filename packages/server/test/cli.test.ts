@@ -1,0 +1,195 @@
+// The command line: every operation once, on a database and through a server; exit codes, maintenance.
+import { errors } from 'recoup';
+import Value from 'typebox/value';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../src/operations/operations.ts';
+import { Api, type Input, type Json, operationOf } from './support/api.ts';
+import { type Ran, cli as runCli } from './support/cli.ts';
+
+let api: Api;
+let key: string;
+beforeAll(async () => {
+  api = await Api.start({ requireKeys: true });
+  key = (await api.service.keys.create({ name: 'cli', scopes: ['admin'] })).secret;
+});
+afterAll(async () => {
+  await api.close();
+});
+
+const cli = (argv: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL: api.db.url }): Promise<Ran> =>
+  runCli(argv, env);
+
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** An operation and its input as somebody would type it. */
+function argvOf(name: string, input: Input): string[] {
+  const { params } = operationOf(name);
+  const rest = Object.entries(input).filter(([field]) => !(field in params.properties));
+  const flags = rest.flatMap(([field, value]) => [
+    `--${kebab(field)}`,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return [
+    ...name.split('.').map(kebab),
+    ...flags,
+    '--',
+    ...Object.keys(params.properties).map((field) => String(input[field])),
+  ];
+}
+
+const j = { wallet: 'a/b ä', job: 'j' };
+const at = { ...j, attempt: 1 };
+/** One after the other, each may rest on those before it. */
+const story: [string, Input][] = [
+  ['wallets.open', { wallet: j.wallet, customer: 'c' }],
+  ['wallets.change', { wallet: j.wallet, overdraftLimit: 10 }],
+  ['wallets.grant', { wallet: j.wallet, key: '-k', amount: 100, note: 'two words' }],
+  ['wallets.grantMany', { items: [{ wallet: j.wallet, key: 'k2', amount: 5 }] }],
+  ['wallets.adjust', { wallet: j.wallet, key: 'k3', amount: -5, actor: 'ann' }],
+  ['wallets.balance', { wallet: j.wallet }],
+  ['wallets.balance', { wallet: j.wallet, at: '2001-01-01T00:00:00Z' }],
+  ['wallets.entries', { wallet: j.wallet, newestFirst: true, limit: 2 }],
+  ['wallets.replay', { wallet: j.wallet }],
+  ['jobs.submit', { ...j, queue: 'q', price: 10, payload: { a: 1 }, labels: { x: 'y' } }],
+  ['jobs.submitMany', { items: [{ wallet: j.wallet, job: 'k', queue: null, price: 1, upstreamRef: 'ref' }] }],
+  ['jobs.submit', { wallet: j.wallet, job: 'l', queue: null, price: 1 }],
+  ['jobs.byUpstreamRef', { upstreamRef: 'ref' }],
+  ['upstreamRefs.fail', { upstreamRef: 'ref', reason: 'no' }],
+  ['upstreamRefs.succeed', { upstreamRef: 'ref', result: 'done' }],
+  ['queues.configure', { queue: 'q', maxFailures: 1, paused: false }],
+  ['queues.get', { queue: 'q' }],
+  ['queues.lease', { queue: 'q', requestId: 'r', waitMs: 1000 }],
+  ['callbacks.sign', { ...at, provider: 'runpod' }],
+  ['jobs.extend', at],
+  ['jobs.release', { ...at, delayMs: 0 }],
+  ['queues.lease', { queue: 'q' }],
+  ['jobs.handOver', { ...j, attempt: 2, deadlineMs: 60_000 }],
+  ['jobs.fail', { ...j, attempt: 2, retryable: false, verdict: 'definitive', reason: 'x' }],
+  ['deadLetters.list', { wallet: j.wallet }],
+  ['deadLetters.preview', { queue: 'q' }],
+  ['deadLetters.redriveAll', { queue: 'q', confirm: 1 }],
+  ['queues.lease', { queue: 'q' }],
+  ['jobs.failMany', { items: [{ ...j, attempt: 3, retryable: false }] }],
+  ['deadLetters.redrive', j],
+  ['queues.lease', { queue: 'q' }],
+  ['jobs.fail', { ...j, attempt: 4, retryable: false }],
+  ['deadLetters.discard', j],
+  ['jobs.succeed', { ...j, result: { url: 'x' } }],
+  ['jobs.settle', { ...j, finalPrice: 7 }],
+  ['jobs.succeedMany', { items: [j] }],
+  ['jobs.cancel', { wallet: j.wallet, job: 'l', keep: 1 }],
+  ['jobs.get', j],
+  ['jobs.attempts', j],
+  ['jobs.entries', j],
+  ['queues.list', {}],
+  ['feed.read', { limit: 5 }],
+  ['keys.create', { name: 'n', scopes: ['viewer'], customer: 'c' }],
+  ['keys.list', {}],
+  ['system.verify', { limit: 3 }],
+];
+
+describe.each(['a database', 'a server'])('through %s', (kind) => {
+  let other: Api;
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    other = await Api.start({ requireKeys: true });
+    const { secret } = await other.service.keys.create({ name: 'cli', scopes: ['admin'] });
+    env =
+      kind === 'a server' ? { RECOUP_SERVER: other.service.url, RECOUP_KEY: secret } : { DATABASE_URL: other.db.url };
+  });
+  afterAll(async () => {
+    expect((await other.service.recoup.verify()).problems).toEqual([]);
+    await other.close();
+  });
+  const called = new Set<string>();
+
+  test('every operation, as JSON that its schema knows and as text for people', async () => {
+    for (const [name, input] of story) {
+      const { code, out, err } = await cli(['--json', ...argvOf(name, input)], env);
+      expect({ code, err }, `${name} ${out}`).toMatchObject({ code: 0 });
+      for (const line of out.trim().split('\n')) {
+        expect([...Value.Errors(operationOf(name).output, JSON.parse(line))], name).toEqual([]);
+      }
+      called.add(name);
+    }
+    const made = JSON.parse(
+      (await cli(['--json', 'keys', 'create', '--name', 'x', '--scopes', 'app,worker'], env)).out,
+    );
+    expect(made.key.scopes).toEqual(['app', 'worker']);
+    expect((await cli(['--json', 'keys', 'revoke', made.key.prefix], env)).out).toContain('"revoked"');
+    called.add('keys.revoke');
+    const balance = await cli(['wallets', 'balance', j.wallet], env);
+    expect(balance.out).toMatch(/^booked +91$/m);
+    const entries = await cli(['wallets', 'entries', j.wallet], env);
+    expect(entries.out).toMatch(/^wallet +seq +type +amount +balance/m);
+    const left = operations.filter(
+      ({ name, scopes, stream }) => !called.has(name) && scopes !== 'signature' && stream !== 'sse',
+    );
+    expect(left.map(({ name }) => name)).toEqual([]);
+  });
+
+  test.each([
+    [['wallets', 'balance', 'nobody'], 'no_wallet'],
+    [['wallets', 'grant', 'nobody', 'k', '--amount', '0'], 'invalid'],
+    [['wallets', 'grant', 'nobody', 'k', '--amount', '0.5'], 'invalid'],
+    [['wallets', 'grant', 'nobody', 'k', '--amount', 'much'], 'invalid'],
+    [['wallets', 'grant', 'nobody', 'k'], 'invalid'],
+    [['keys', 'create', '--name', 'x', '--scopes', 'root'], 'invalid'],
+    [['keys', 'revoke', 'nobody'], 'no_key'],
+    [['jobs', 'submit', j.wallet, 'dear', '--queue', 'null', '--price', '9999'], 'insufficient_credits'],
+    [['dead-letters', 'redrive-all', '--confirm', '77'], 'count_changed'],
+  ] as const)('%j exits as %s says', async (argv, code) => {
+    const { code: exit, out, err } = await cli(argv, env);
+    expect({ exit, out }, err).toEqual({ exit: errors[code].exit, out: '' });
+    expect(err).toContain(`(${code})`);
+    const json = await cli(['--json', ...argv], env);
+    expect(JSON.parse(json.err.trim().split('\n').at(-1)!).code).toBe(code);
+  });
+});
+
+test('a command, option or choice that is not there exits 2', async () => {
+  for (const argv of [
+    ['fly'],
+    ['wallets', 'fly'],
+    ['wallets', 'balance'],
+    ['wallets', 'balance', 'w', '--when', 'x'],
+    ['jobs', 'fail', 'w', 'j', '--verdict', 'maybe'],
+  ]) {
+    expect((await cli(argv)).code, argv.join(' ')).toBe(2);
+  }
+  expect(await cli(['--help'])).toMatchObject({ code: 0, err: '' });
+  expect((await cli(['--version'])).out).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+test('migrate, verify, doctor, openapi; what does not add up exits 8', async () => {
+  expect(JSON.parse((await cli(['--json', 'migrate'])).out)).toMatchObject({ applied: [] });
+  expect((await cli(['migrate', '--schema', 'another'])).out).toContain('0001_money_and_work');
+  expect((await cli(['wallets', 'balance', 'w', '--schema', 'unheard_of'])).code).toBe(errors.schema_missing.exit);
+  const doctor = await cli(['--json', 'doctor']);
+  expect(doctor.code).toBe(0);
+  expect(JSON.parse(doctor.out).every((one: Json) => one.state !== 'wrong')).toBe(true);
+  expect(await cli(['doctor', '--schema', 'unheard_of'])).toMatchObject({ code: 8 });
+  expect(JSON.parse((await cli(['openapi'])).out).openapi).toMatch(/^3\.1/);
+  const broken = await Api.start();
+  const wallet = await broken.wallet();
+  const ok = await cli(['verify'], { DATABASE_URL: broken.db.url });
+  expect(ok).toMatchObject({ code: 0 });
+  expect(ok.err).toContain('entries.sequence');
+  await broken.db.query('update recoup.wallets set balance = balance + 1');
+  const wrong = await cli(['--json', 'verify'], { DATABASE_URL: broken.db.url });
+  expect(wrong.code).toBe(errors.unhealthy.exit);
+  expect(JSON.parse(wrong.out).problems[0]).toMatchObject({ wallet, check: 'wallets.last_entry' });
+  await broken.close();
+});
+
+test('a dry run of a redrive says what it would do', async () => {
+  const { out, code } = await cli(['--json', 'dead-letters', 'redrive-all', '--queue', 'q', '--dry-run']);
+  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, count: 0, mayReclaim: 0 });
+});
+
+test('a database or a server that is not there exits 7', async () => {
+  expect(await cli(['queues', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toMatchObject({ code: 7 });
+  expect(await cli(['queues', 'list', '--server', 'http://127.0.0.1:1'])).toMatchObject({ code: 7 });
+  expect(await cli(['queues', 'list', '--server', api.service.url])).toMatchObject({ code: errors.unauthorized.exit });
+  expect(await cli(['queues', 'list', '--server', api.service.url, '--key', key])).toMatchObject({ code: 0 });
+});
