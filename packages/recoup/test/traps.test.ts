@@ -1,10 +1,9 @@
 // Traps: ways in which statements like these have gone wrong elsewhere, each built up on purpose.
-import pg from 'pg';
+import type pg from 'pg';
 import { expect } from 'vitest';
-import { open } from '../src/index.ts';
 import { testDatabase } from '../src/testing.ts';
 import { answer, balance, entriesOf, ledger, tally, times } from './support/look.ts';
-import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
+import { booksAreRight, type Stage, staging } from './support/stage.ts';
 import { untilWaiting } from './support/waiting.ts';
 
 const { onEvery, onFirst } = staging();
@@ -178,44 +177,6 @@ onEvery('the outcome of the loser is the one of the winner that committed, not o
   );
   expect(answers).toEqual(['succeeded', 'succeeded', 'conflict']);
   expect(await ledger(s, wallet)).toEqual(['charge -40', 'settle 10']);
-});
-
-onEvery('locks are taken in the order of bytes, whatever the collation of the database', async (s) => {
-  const name = `icu_${process.pid}_${newId('x').slice(2)}`;
-  await s.db.query(
-    `create database ${name} template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US' locale 'C'`,
-  );
-  const url = new URL(s.db.url);
-  url.pathname = `/${name}`;
-  const [one, other] = [
-    await open({ connection: url.href, migrate: true, sweep: false }),
-    await open({ connection: url.href, sweep: false }),
-  ];
-  // In an ICU database `a` stands before `B`, by bytes behind it; `ä` and `z` likewise.
-  const wallets = ['a', 'B', 'c', 'D', 'z', 'ä', 'Z', 'é', 'e', '-', '_', '1'];
-  for (const wallet of wallets) {
-    await one.wallets.open({ wallet, customer: 'c' });
-    await one.wallets.grant({ wallet, key: 'start', amount: 1000 });
-  }
-  const send = (recoup: typeof one, caller: string, order: string[]) =>
-    Promise.all(
-      times(60, (i) =>
-        recoup.transaction(
-          async ({ jobs }) =>
-            (await jobs.submitMany(order.map((wallet) => external(wallet, `${caller} ${i}`, 1)))).length,
-        ),
-      ),
-    );
-  const [a, b] = await Promise.all([send(one, 'one', wallets), send(other, 'other', wallets.toReversed())]);
-  expect([a, b].flat()).toEqual(times(120, () => 12));
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  const { rows } = await client.query('select deadlocks::int from pg_stat_database where datname = current_database()');
-  expect(rows).toEqual([{ deadlocks: 0 }]);
-  await client.end();
-  expect(await one.verify()).toMatchObject({ ok: true, jobs: 1440 });
-  await Promise.all([one.close(), other.close()]);
-  await s.db.query(`drop database ${name} with (force)`);
 });
 
 onFirst('two ids that a database without care would make one stay two: lone surrogates never arrive', async (s) => {

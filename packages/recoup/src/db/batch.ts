@@ -2,7 +2,7 @@
 
 import { type ErrorCode, Refusal } from '../errors.ts';
 import type { AnyStatement, Database } from './database.ts';
-import { asRefusal, kindOf, retryRace } from './failures.ts';
+import { asRefusal, mayBeOneInputs, retryRace } from './failures.ts';
 import { HeldWallets, type Item, Turns } from './held-wallets.ts';
 import { MAX_PATIENT, type Pools } from './pool.ts';
 import type { RawAnswer, Runner } from './runner.ts';
@@ -159,8 +159,8 @@ class Lane {
   }
 
   /**
-   * Sends a batch. Where one of the inputs carries a value that the database refuses, they go again in smaller batches, in
-   * the same order, until that one stands alone.
+   * Sends a batch. Where one of the inputs makes the database refuse or stumble, they go again in smaller batches, in the same
+   * order, until that one stands alone.
    */
   async #send(items: Item[]): Promise<void> {
     try {
@@ -168,7 +168,7 @@ class Lane {
       const answers = await retryRace(run);
       this.#settle(items, answers as RawAnswer[]);
     } catch (error) {
-      if (kindOf(error) === 'value' && items.length > 1) {
+      if (mayBeOneInputs(error) && items.length > 1) {
         this.#most = items.length >> 1;
         this.#waiting = [...items, ...this.#waiting];
         return;

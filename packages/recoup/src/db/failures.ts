@@ -147,6 +147,12 @@ export function isConflict(error: unknown): boolean {
 
 const MAX_RACES = 20;
 
+/**
+ * Whether a failure of a batch may be one input's: a value, or a row that the server stumbles over (a corrupt page, a host's
+ * own trigger). What concerns the connection, the login or the schema concerns all of them.
+ */
+export const mayBeOneInputs = (error: unknown): boolean => ['value', 'other'].includes(kindOf(error));
+
 /** Runs again what lost a race (40001, 40P01): nothing of it was done. */
 export async function retryRace<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

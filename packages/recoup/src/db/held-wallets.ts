@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../errors.ts';
 import type { AnyStatement } from './database.ts';
-import { kindOf, retryRace } from './failures.ts';
+import { kindOf, mayBeOneInputs, retryRace } from './failures.ts';
 import type { Pools } from './pool.ts';
 import { decide, type RawAnswer } from './runner.ts';
 import { encodeBatch } from './statement.ts';
@@ -107,13 +107,12 @@ export class HeldWallets {
       for (const [index, item] of items.entries()) item.resolve(answers[index] as RawAnswer);
       return [];
     } catch (error) {
-      const kind = kindOf(error);
-      if (kind === 'locked') return items;
-      if (kind !== 'value' || items.length === 1) {
+      if (kindOf(error) === 'locked') return items;
+      if (!mayBeOneInputs(error) || items.length === 1) {
         for (const item of items) item.reject(error);
         return [];
       }
-      // One of them carries a value that the database refuses: each alone.
+      // It may be the fault of one of them: each alone.
       const open: Item[] = [];
       for (const item of items) open.push(...(await this.#decide([item], waitMs)));
       return open;
@@ -135,8 +134,8 @@ export class HeldWallets {
       }
       return [...open];
     } catch (error) {
-      // A refused value is looked for with a turn; what else went wrong concerns them all.
-      if (kindOf(error) === 'value' && items.length > 1) return items;
+      // Whose fault it is is looked for with a turn; what else went wrong concerns them all.
+      if (mayBeOneInputs(error) && items.length > 1) return items;
       for (const item of items) item.reject(error);
       return [];
     }

@@ -182,7 +182,7 @@ export class Pools {
       application_name: applicationName,
       connectionTimeoutMillis: 10_000,
       // A connection that went silent must not hold a lane for ever; what waits or reads much may take longer.
-      ...(purpose === 'hot' ? { query_timeout: 30_000 } : {}),
+      ...(purpose === 'hot' ? { query_timeout: 20_000 } : {}),
       keepAlive: true,
       ...given,
       // Poolers refuse the startup parameter `options`.

@@ -100,13 +100,19 @@ select coalesce(json_agg(json_build_object('queue', queue, 'ready', ready, 'late
 from counts`,
 );
 
-function checkTogether(now: QueueSettings, given: Partial<QueueSettings>): void {
+/** `spaced`: the queue has a back-off of its own already. */
+function checkTogether(now: QueueSettings, given: Partial<QueueSettings>, spaced: boolean): void {
   if (now.backoffBaseMs > now.backoffMaxMs) {
     const rule = `must not exceed backoffMaxMs (${now.backoffMaxMs}); got ${now.backoffBaseMs}`;
     throw new InvalidInput('backoffBaseMs', rule);
   }
-  if (now.maxFailures === 1 && (given.backoffBaseMs !== undefined || given.backoffMaxMs !== undefined)) {
-    throw new InvalidInput('backoffBaseMs', 'has no effect with maxFailures 1: a job with one attempt never backs off');
+  const told = given.backoffBaseMs !== undefined || given.backoffMaxMs !== undefined;
+  if (now.maxFailures === 1 && (spaced || told)) {
+    const field = told ? 'backoffBaseMs' : 'maxFailures';
+    throw new InvalidInput(
+      field,
+      'maxFailures 1 and a back-off of its own do not go together: one attempt never backs off',
+    );
   }
 }
 
@@ -145,7 +151,12 @@ export class Queues {
       paused: settings.paused === undefined ? null : check.flag('paused', settings.paused, false),
     };
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-    checkTogether({ ...(await this.get(queue)), ...given }, given);
+    const [own, others] = [await this.get(queue), await this.get('*')];
+    checkTogether(
+      { ...own, ...given },
+      given,
+      own.backoffBaseMs !== others.backoffBaseMs || own.backoffMaxMs !== others.backoffMaxMs,
+    );
     try {
       const [answer] = await this.#runner.read(configure, [input]);
       this.#runner.observe('queue.configure', 'configured');

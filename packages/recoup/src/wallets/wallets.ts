@@ -206,12 +206,14 @@ export class Wallets {
     const text = check.instant('at', at);
     if (text === null) throw new InvalidInput('at', 'must be a valid Date');
     const wallet_id = check.id('wallet', wallet);
-    const [row] = await this.#runner.read(balanceAt, [{ wallet_id, at: text }]);
+    // A Date has milliseconds, entries have microseconds: the end of its millisecond, so that an entry's own instant is in.
+    const end = text.replace('Z', '999Z');
+    const [row] = await this.#runner.read(balanceAt, [{ wallet_id, at: end }]);
     if (!row) throw new Refusal('no_wallet', undefined, { wallet });
     const risk = check.flag('parts', options.parts, false)
-      ? await this.#runner.read(riskAt, [{ wallet_id, seq: row.seq, at: text }])
+      ? await this.#runner.read(riskAt, [{ wallet_id, seq: row.seq, at: end }])
       : [];
-    return { ...row, at: new Date(row.at), ...risk[0] };
+    return { ...row, at, ...risk[0] };
   }
 
   /**

@@ -12,7 +12,7 @@ export async function until<T>(condition: () => Promise<T | false | undefined> |
 }
 
 /** Until this many sessions of the database wait for a lock. */
-export async function untilWaiting(db: TestDatabase, sessions = 1): Promise<void> {
+export async function untilWaiting(db: Pick<TestDatabase, 'query'>, sessions = 1): Promise<void> {
   const sql = `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await until(async () => Number((await db.query(sql))[0]?.waiting) >= sessions);
 }
