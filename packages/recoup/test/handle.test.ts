@@ -37,8 +37,8 @@ onEvery(
     await change('delete from recoup.migrations where number > 9000');
     await change(`update recoup.migrations set checksum = 'x' where number = 1`);
     expect(await codeOf({ connection, schema, migrate: true })).toBe('schema_altered');
-    await change('update recoup.migrations set number = 0');
-    expect(await codeOf({ connection, schema })).toMatch(/^schema_(behind|missing)$/);
+    await change('update recoup.migrations set number = number - 1000');
+    expect(await codeOf({ connection, schema })).toBe('schema_behind');
   },
 );
 

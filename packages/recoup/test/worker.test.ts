@@ -250,7 +250,7 @@ onEvery(
         else await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
         return 'done';
       },
-      { drainMs: 300, graceMs: 10 },
+      { drainMs: 1000, graceMs: 10 },
     );
     let stopping = false;
     await until(() => worker.running === 3);
