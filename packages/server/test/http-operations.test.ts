@@ -195,14 +195,14 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const wallet = await api.wallet(5);
     const seen: string[] = [];
     let cursor: string | undefined;
-    for (;;) {
+    // Final is what lies below the oldest write anywhere on the server: other tests may hold it back for a while.
+    while (!seen.includes(`entry ${wallet} 1`)) {
       const page = await api.call('feed.read', { cursor, limit: 3 });
-      if (page.events.length === 0) break;
+      if (page.events.length === 0) await new Promise((done) => setTimeout(done, 20));
       expect(page.events.length).toBeLessThanOrEqual(3);
       for (const event of page.events) seen.push(`${event.kind} ${event.wallet} ${event.seq ?? event.job}`);
       cursor = page.cursor;
     }
-    expect(seen).toContain(`entry ${wallet} 1`);
     expect(new Set(seen.filter((line) => line.startsWith('entry'))).size).toBe(
       seen.filter((line) => line.startsWith('entry')).length,
     );
