@@ -62,6 +62,12 @@ test('SQL lives in transition files, queries, verify, the feed, migrate and migr
   expect(wrong).toEqual([]);
 });
 
+test('the command is there before the build, and may be run', () => {
+  const { bin } = JSON.parse(read('packages/server/package.json')) as { bin: Record<string, string> };
+  const tracked = execFileSync('git', ['ls-files', '-s', 'packages/server/bin'], { cwd: root, encoding: 'utf8' });
+  for (const path of Object.values(bin)) expect(tracked).toMatch(new RegExp(`^100755 .*packages/server/${path}$`, 'm'));
+});
+
 test('links between the pages lead somewhere', () => {
   const pages = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', ...files('docs', /\.md$/)].filter((path) =>
     existsSync(join(root, path)),

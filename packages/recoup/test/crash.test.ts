@@ -100,9 +100,10 @@ onEvery(
       for (const { pid } of victims) await s.db.query('select pg_terminate_backend($1)', [pid]);
       killed += victims.length;
     }
+    // Whatever was cut off was repeated until it was heard.
+    await until(() => Math.min(...Object.values(told).map((names) => names.length)) > 10);
     running = false;
     await Promise.all(lives);
-    expect(Math.min(...Object.values(told).map((names) => names.length))).toBeGreaterThan(0);
     await stands(s.db.query, told);
     await booksAreRight(s);
   },
