@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { type FlakyUpstream, flakyUpstream, type Plan } from '../src/testing.ts';
+import { until } from './support/waiting.ts';
 
 const FAST = { slowMs: [60, 120], callbackMs: [1, 30] } as const;
 const jobs = (count: number) => Array.from({ length: count }, (_, index) => `job-${index}`);
@@ -38,12 +39,12 @@ async function receiver(refusals = 0) {
 }
 
 /** The status of the answer, or 0 where there was none. */
-async function run(upstream: FlakyUpstream, body: object, timeoutMs = 10_000): Promise<number> {
+async function run(upstream: FlakyUpstream, body: object, signal = AbortSignal.timeout(60_000)): Promise<number> {
   try {
     const answer = await fetch(`${upstream.url}/v1/run`, {
       method: 'POST',
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     });
     await answer.text();
     return answer.status;
@@ -123,7 +124,11 @@ test('a late success on demand: the client is gone, the work goes on, the callba
     plan: (job, attempt) => (job === 'a' && attempt === 1 ? late : undefined),
   });
   await using callbacks = await receiver();
-  expect(await run(upstream, { id: 'a', attempt: 1, callback: callbacks.url }, 50)).toBe(0);
+  const gone = new AbortController();
+  const request = run(upstream, { id: 'a', attempt: 1, callback: callbacks.url }, gone.signal);
+  await until(() => upstream.runs.get('a')?.working === 1);
+  gone.abort();
+  expect(await request).toBe(0);
   expect((await ask(upstream, 'a')).status).toBe('working');
   expect(upstream.runs.get('a')).toMatchObject({ done: 0, working: 1 });
   await upstream.idle();
