@@ -74,7 +74,9 @@ export async function migrate(client: Queryable, schema: string, upTo = Number.P
   }
   const all = await migrations();
   try {
+    // Whoever comes second waits for as long as the first one takes.
     await client.query('begin', []);
+    await client.query('set local lock_timeout = 0', []);
     const done = await applyMissing(
       client,
       schema,

@@ -68,9 +68,9 @@ export class Pools {
     return this.#over('reports');
   }
 
-  /** A raw client, for migrations and notifications. The caller releases it. */
+  /** A raw client, for migrations (which may take long) and notifications. The caller releases it. */
   connect(): Promise<pg.PoolClient> {
-    return this.#pool('hot').connect();
+    return this.#pool('caller').connect();
   }
 
   /** A connection of its own, outside of the pools: for LISTEN. */
