@@ -7,15 +7,16 @@ import { afterAll, expect, test } from 'vitest';
 import { type Embedded, startEmbedded } from '../../server/src/embedded/embedded.ts';
 import { open, type Recoup, Refusal } from '../src/index.ts';
 import { named, times } from './support/look.ts';
+import { CuttingProxy } from './support/proxy.ts';
 import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
 import { until } from './support/waiting.ts';
 
 const { onEvery } = staging();
 const folder = mkdtempSync(join(tmpdir(), 'recoup-crash-'));
 chmodSync(folder, 0o755);
-let server: Embedded | undefined;
+const servers: Server[] = [];
 afterAll(async () => {
-  await server?.stop();
+  for (const server of servers) await server.gone();
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 });
 
@@ -119,10 +120,56 @@ async function queryOnce(url: string, sql: string, values: unknown[] = []): Prom
   }
 }
 
+/** A server that may be killed and started again, wherever a port is free; callers know it by one address. */
+class Server {
+  readonly proxy: CuttingProxy;
+  readonly #folder: string;
+  #running: Embedded;
+
+  private constructor(proxy: CuttingProxy, folder: string, running: Embedded) {
+    this.proxy = proxy;
+    this.#folder = folder;
+    this.#running = running;
+  }
+
+  static async start(name: string): Promise<Server> {
+    const dataDir = join(folder, name);
+    const running = await startEmbedded({ dataDir });
+    return new Server(await CuttingProxy.before(running.url), dataDir, running);
+  }
+
+  /** Resolves when the process is gone: a start before that would find its data in use. */
+  async kill(): Promise<void> {
+    const { pid } = this.#running;
+    process.kill(pid, 'SIGKILL');
+    await until(() => {
+      try {
+        return !process.kill(pid, 0);
+      } catch {
+        return true;
+      }
+    });
+  }
+
+  async startAgain(): Promise<void> {
+    this.#running = await startEmbedded({ dataDir: this.#folder });
+    this.proxy.moveTo(this.#running.url);
+  }
+
+  stop(): Promise<void> {
+    return this.#running.stop();
+  }
+
+  async gone(): Promise<void> {
+    await this.proxy.close();
+    await this.stop();
+  }
+}
+
 test('PostgreSQL killed under load, again and again: what was answered is there after its recovery, and nothing is half', async () => {
-  const settings = { max_connections: '100' };
-  server = await startEmbedded({ dataDir: join(folder, 'data'), settings });
-  const { url, port } = server;
+  const server = await Server.start('killed');
+  servers.push(server);
+  const { url } = server.proxy;
   const recoup = await open({ connection: url, migrate: true, sweep: false });
   await recoup.wallets.open({ wallet: 'w', customer: 'c' });
   await recoup.wallets.grant({ wallet: 'w', key: 'start', amount: 1_000_000 });
@@ -132,8 +179,8 @@ test('PostgreSQL killed under load, again and again: what was answered is there 
     const lives = times(8, () => live(recoup, 'w', newId('queue'), told, () => running));
     const wanted = told.granted.length + 30;
     await until(() => told.granted.length >= wanted);
-    process.kill(server.pid, 'SIGKILL');
-    server = await startEmbedded({ dataDir: join(folder, 'data'), port, settings });
+    await server.kill();
+    await server.startAgain();
     running = false;
     await Promise.all(lives);
     await stands((sql, values) => queryOnce(url, sql, values), told);
@@ -145,9 +192,9 @@ test('PostgreSQL killed under load, again and again: what was answered is there 
 });
 
 test('PostgreSQL restarts in the middle of a job: the worker goes on, its success counts, an idle one leases again', async () => {
-  server ??= await startEmbedded({ dataDir: join(folder, 'data') });
-  const { url, port } = server;
-  const recoup = await open({ connection: url, migrate: true, pollMs: 50 });
+  const server = await Server.start('restarted');
+  servers.push(server);
+  const recoup = await open({ connection: server.proxy.url, migrate: true, pollMs: 50, onError: () => {} });
   await recoup.wallets.open({ wallet: 'restart', customer: 'c' });
   await recoup.wallets.grant({ wallet: 'restart', key: 'start', amount: 100 });
   const submit = (job: string) => recoup.jobs.submit({ wallet: 'restart', job, queue: 'restart', price: 10 });
@@ -164,7 +211,7 @@ test('PostgreSQL restarts in the middle of a job: the worker goes on, its succes
   await until(() => begun.includes('long'));
   await server.stop();
   finish('after all');
-  server = await startEmbedded({ dataDir: join(folder, 'data'), port });
+  await server.startAgain();
   const state = async (job: string) => (await recoup.jobs.get({ wallet: 'restart', job })).job;
   await until(async () => (await state('long').catch(() => undefined))?.state === 'succeeded');
   expect(await state('long')).toMatchObject({ attempt: 1, failures: 0, succeededAttempt: 1 });

@@ -9,7 +9,7 @@ const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
 export class CuttingProxy {
   readonly #server: Server;
-  readonly #target: URL;
+  #target: URL;
   readonly #sockets = new Set<Socket>();
   readonly #seen = new Map<string, number>();
   readonly #names: string[] = [];
@@ -58,6 +58,11 @@ export class CuttingProxy {
 
   up(): void {
     this.#down = false;
+  }
+
+  /** The database is somewhere else now; who connects again finds it there. */
+  moveTo(url: string): void {
+    this.#target = new URL(url);
   }
 
   async close(): Promise<void> {
