@@ -132,7 +132,11 @@ export function json(field: string, value: unknown, max: number): Content {
   if (value === undefined || value === null) return { value: null, bytes: 0 };
   const size = { field, max, left: max };
   try {
-    checkJson(field, value, 0, size);
+    if (!fits(value, 0, size)) {
+      // Something is wrong, or needs a closer look: the walk that names the place.
+      size.left = max;
+      checkJson(field, value, 0, size);
+    }
     const counted = max - size.left;
     // Each character counted is at least one byte, and at most six once escaped: only in between is it measured.
     if (counted * 6 <= max) return { value, bytes: counted };
@@ -152,6 +156,29 @@ interface Size {
   field: string;
   max: number;
   left: number;
+}
+
+/** The same walk for what is plainly right: builds no paths, and counts every integer as a long one. */
+function fits(value: unknown, depth: number, size: Size): boolean {
+  if (depth > MAX_DEPTH) return false;
+  if (typeof value === 'string') {
+    size.left -= value.length + 2;
+    return size.left >= 0 && value.isWellFormed() && !value.includes('\u0000');
+  }
+  if (typeof value === 'number') {
+    size.left -= Number.isSafeInteger(value) ? 17 : digits(value);
+    return size.left >= 0 && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  }
+  size.left -= 1;
+  if (value === null || typeof value === 'boolean') return size.left >= 0;
+  if (typeof value !== 'object' || size.left < 0) return false;
+  if (Array.isArray(value)) return value.every((inner) => fits(inner ?? null, depth + 1, size));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in value) return false;
+  for (const [key, inner] of Object.entries(value)) {
+    if (inner !== undefined && !(fits(key, depth, size) && fits(inner, depth + 1, size))) return false;
+  }
+  return true;
 }
 
 function tooLarge(size: Size): never {

@@ -25,16 +25,11 @@ const OF_THE_WHOLE = new Set<ErrorCode>([
   'closed',
 ]);
 
-/**
- * Batches of one transition on their way at once. A wallet always takes the same lane: its inputs keep their order, and
- * our own batches never find each other's wallets held.
- */
-const LANES = 2;
-
-function laneOf(wallet: string): number {
+/** A wallet's lane: its inputs keep their order, and our own batches never find each other's wallets held. */
+function laneOf(wallet: string, lanes: number): number {
   let hash = 0;
   for (let i = 0; i < wallet.length; i++) hash = (hash * 31 + wallet.charCodeAt(i)) | 0;
-  return (hash >>> 0) % LANES;
+  return (hash >>> 0) % lanes;
 }
 
 /** The batching runner over Recoup's own pools. */
@@ -56,11 +51,14 @@ export class BatchingRunner implements Runner {
     if (this.#closed) return Promise.reject(new Refusal('closed'));
     let lanes = this.#lanes.get(statement);
     if (!lanes) {
-      lanes = Array.from({ length: LANES }, () => new Lane(statement, this.#pools, this.#turns, this.observe));
+      lanes = Array.from(
+        { length: statement.lanes },
+        () => new Lane(statement, this.#pools, this.#turns, this.observe),
+      );
       this.#lanes.set(statement, lanes);
     }
     const wallet = (input as { wallet_id?: string }).wallet_id ?? '';
-    return lanes[laneOf(wallet)]!.add(wallet, encode(statement, input)) as Promise<A>;
+    return lanes[laneOf(wallet, lanes.length)]!.add(wallet, encode(statement, input)) as Promise<A>;
   }
 
   async many<A extends RawAnswer>(statement: AnyStatement<A>, inputs: readonly object[]): Promise<(A | Refusal)[]> {
