@@ -62,6 +62,8 @@ async function round(index: number): Promise<void> {
     await submitAll(recoup, of);
     await drain(recoup, of, 'succeed');
   };
+  // Connections that have planned their statements: a plan of two pages takes milliseconds, once per connection.
+  await life({ ...shape('warm'), jobs: 2000 });
   const same = await floor(db.url, shape('floor'), 'same');
   const naked = await floor(db.url, shape('floor'), 'naked');
   const steps: (() => Promise<void>)[] = [
