@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Shape } from './lives.ts';
 
 const BATCH = 500;
-const CLAIM = 100;
+const CLAIM = 250;
 const CONSUMERS = 4;
 
 /** The tables of a floor: Recoup's own with their indexes and checks, or the least that a queue with a list of entries needs. */

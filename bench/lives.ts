@@ -8,7 +8,7 @@ export interface Shape {
 }
 
 const IN_FLIGHT = 2000;
-const CLAIM = 100;
+const CLAIM = 250;
 const CONSUMERS = 4;
 
 export const walletOf = (shape: Shape, index: number) => `wallet-${index % shape.wallets}`;
