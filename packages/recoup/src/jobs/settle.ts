@@ -20,18 +20,19 @@ export const settleJob = statement<typeof columns, SettleRow>(
   (lock) => `${holdWallets(lock)},
 ${holdJobs(lock, 'held')},
 judged as materialized (
-  select s.*, case when succeeded_at is not null then price else 0 end as taken,
+  select s.*, t.*, ${beyond('taken - new_final_price')} as over,
     coalesce((succeeded_at is not null or canceled_at is not null) and settled_at is null, false) and has_wallet as may
-  from work s),
+  from work s
+  cross join lateral (select case when succeeded_at is not null then price else 0 end as taken) t),
 ${takeTurns},
 seen as materialized (
-  select s.*, may and earlier = 0 and not ${beyond('taken - new_final_price')} as wins,
+  select s.*, may and earlier = 0 and not over as wins,
     case ${withoutJob}
       when succeeded_at is null and canceled_at is null then 'not_ended'
       when settled_at is not null then case when final_price = new_final_price then 'duplicate' else 'conflict' end
       when earlier > 0 then 'again'
       when not has_wallet then 'busy'
-      when ${beyond('taken - new_final_price')} then ${limitReached}
+      when over then ${limitReached}
       else 'settled'
     end as outcome
   from turn s),
