@@ -2,8 +2,9 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  ssr: { resolve: { conditions: ['recoup-source', 'module', 'node', 'development|production'] } },
-  resolve: { conditions: ['recoup-source', 'module', 'node', 'development|production'] },
+  // As Node resolves: without the condition "module", which is for bundlers.
+  ssr: { resolve: { conditions: ['recoup-source', 'node', 'development|production'] } },
+  resolve: { conditions: ['recoup-source', 'node', 'development|production'] },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts', 'tools/**/*.test.ts'],
     globalSetup: ['packages/server/test/global-setup.ts'],

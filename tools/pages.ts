@@ -89,7 +89,7 @@ function promisesPage(): string {
     .map((name) => readFileSync(new URL(name, folder), 'utf8'))
     .join('\n');
   const constraints = [...sql.matchAll(/constraint (\w+) (check|primary key) \(/g)].map((match) => {
-    const table = [...sql.slice(0, match.index).matchAll(/create table recoup\.(\w+)/g)].at(-1)![1];
+    const table = [...sql.slice(0, match.index).matchAll(/(?:create|alter) table recoup\.(\w+)/g)].at(-1)![1];
     const rule = balanced(sql, match.index + match[0].length - 1).replaceAll(/\s+/g, ' ');
     return `| \`${table}\` | \`${match[1]}\` | \`${match[2]} ${cell(rule)}\` |`;
   });

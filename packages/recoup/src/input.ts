@@ -230,6 +230,16 @@ function checkObject(path: string, value: object, depth: number, size: Size): vo
   }
 }
 
+/** W3C's form: version, trace id, parent id, flags. Version ff and ids of zeros alone are not valid. */
+export const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** A traceparent; undefined where there is none, which JSON leaves out. */
+export function traceparent(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string' && TRACEPARENT.test(value)) return value;
+  throw new InvalidInput(field, 'must be a W3C traceparent: 00-<32 hex digits>-<16 hex digits>-<2 hex digits>');
+}
+
 /** An array. */
 export function list<T>(what: string, value: readonly T[]): readonly T[] {
   if (!Array.isArray(value)) throw new InvalidInput(what, `must be given an array; got ${shown(value)}`);

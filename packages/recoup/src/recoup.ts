@@ -7,6 +7,7 @@ import { checkState, migrate, schemaState } from './db/migrate.ts';
 import { Pools } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
+import { type Tracer, traced } from './db/tracing.ts';
 import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed.ts';
 import { integer, onlyFields, optionalInteger, text } from './input.ts';
@@ -42,6 +43,8 @@ export interface OpenOptions {
   onTransition?: (transition: string, outcome: string) => void;
   /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */
   onError?: (error: Error) => void;
+  /** Told of transitions and handlers as they run: recoup/opentelemetry makes one. */
+  tracer?: Tracer;
   applicationName?: string;
 }
 
@@ -57,6 +60,7 @@ const FIELDS = [
   'pruneAfterMs',
   'onTransition',
   'onError',
+  'tracer',
   'applicationName',
 ];
 
@@ -122,7 +126,10 @@ export class Recoup implements AsyncDisposable {
   readonly queues: Queues;
   readonly feed: Feed;
   readonly #pools: Pools;
-  readonly #runner: BatchingRunner;
+  readonly #batches: BatchingRunner;
+  /** The batches, told to the tracer where there is one. */
+  readonly #runner: Runner;
+  readonly #tracer: Tracer | undefined;
   readonly #reports: Runner;
   readonly #waking: Waking;
   readonly #sweeper: Sweeper;
@@ -141,12 +148,14 @@ export class Recoup implements AsyncDisposable {
     this.#onError = quiet(options.onError ?? ((error: Error) => console.error(`recoup: ${error.message}`)), () => {});
     this.#onTransition = quiet(options.onTransition ?? (() => {}), this.#onError);
     this.#pollMs = options.pollMs;
-    this.#runner = new BatchingRunner(pools, this.#onTransition);
+    this.#batches = new BatchingRunner(pools, this.#onTransition);
+    this.#tracer = options.tracer;
+    this.#runner = this.#traced(this.#batches);
     this.#reports = transactionRunner({ ...pools.reports, inTransaction: false }, () => {});
     this.#waking = new Waking(pools, 50);
     const wake = (queue: string) => this.#waking.wake(queue);
     this.wallets = new Wallets(this.#runner);
-    this.jobs = new Jobs(this.#runner, wake);
+    this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
     this.feed = new Feed(this.#runner);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
@@ -178,8 +187,9 @@ export class Recoup implements AsyncDisposable {
     if ('totalCount' in client)
       throw new InvalidInput('client', 'must be the client that began the transaction, not a pool');
     const db = overQueryable(client, this.#pools.schema);
-    const runner = transactionRunner(db, this.#onTransition);
-    return { wallets: new Wallets(runner), jobs: new Jobs(runner, () => {}), queues: new Queues(runner, runner) };
+    const runner = this.#traced(transactionRunner(db, this.#onTransition));
+    const jobs = new Jobs(runner, () => {}, this.#tracer);
+    return { wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner) };
   }
 
   /**
@@ -193,8 +203,8 @@ export class Recoup implements AsyncDisposable {
       let thrown: unknown;
       try {
         const result = await this.#pools.transaction('caller', async (client, db) => {
-          const runner = transactionRunner(db, this.#onTransition);
-          const jobs = new Jobs(runner, (queue) => woken.add(queue));
+          const runner = this.#traced(transactionRunner(db, this.#onTransition));
+          const jobs = new Jobs(runner, (queue) => woken.add(queue), this.#tracer);
           try {
             return await fn({ wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner) }, client);
           } catch (error) {
@@ -241,6 +251,7 @@ export class Recoup implements AsyncDisposable {
       onError: this.#onError,
       pollMs: this.#pollMs,
       runner: this.#runner,
+      tracer: this.#tracer,
     };
     const worker = new Worker(queue, handler, options, context);
     this.#waking.listen();
@@ -248,6 +259,10 @@ export class Recoup implements AsyncDisposable {
     void worker.stopped.then(() => this.#workers.delete(worker));
     worker.start();
     return worker;
+  }
+
+  #traced(runner: Runner): Runner {
+    return this.#tracer ? traced(runner, this.#tracer) : runner;
   }
 
   /** One pass of the sweeps now, beside the loop. */
@@ -270,7 +285,7 @@ export class Recoup implements AsyncDisposable {
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
     await this.#sweeper.stop();
     await this.#waking.close();
-    await this.#runner.close();
+    await this.#batches.close();
     await this.#pools.end();
   }
 

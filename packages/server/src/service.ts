@@ -1,11 +1,14 @@
 // The service: opens Recoup on a database, starts the HTTP server, closes both in order.
 import type { FastifyInstance } from 'fastify';
 import { type OpenOptions, open, type Recoup, Refusal } from 'recoup';
+import { openTelemetry } from 'recoup/opentelemetry';
 import { isLoopback } from './http/access.ts';
 import { Metrics } from './http/metrics.ts';
 import { buildServer, type ServerOptions } from './http/server.ts';
+import { Spans } from './http/spans.ts';
 import { Waits } from './http/waits.ts';
 import { Keys } from './keys/keys.ts';
+import type { Tracing } from './tracing/sdk.ts';
 import { Callbacks, type WebhookSecrets } from './webhooks/callbacks.ts';
 
 export interface ServiceOptions {
@@ -26,6 +29,8 @@ export interface ServiceOptions {
   webhookSecrets?: WebhookSecrets;
   /** Verify the books this often and keep the result as a metric; never unless set. */
   verifyEveryMs?: number;
+  /** OpenTelemetry, started by `startTracing`; who started it closes it. */
+  tracing?: Tracing;
   /** Long polls and streams at once; 1,000 unless set. */
   maxWaiting?: number;
   server?: Pick<ServerOptions, 'logger' | 'heartbeatMs' | 'maxStreamMs' | 'maxConnections' | 'requestTimeoutMs'>;
@@ -44,8 +49,10 @@ export interface Service extends AsyncDisposable {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const waits = new Waits(options.maxWaiting ?? 1000);
   const metrics = new Metrics(() => waits.count);
+  const { tracing } = options;
   const recoup = await open({
     applicationName: 'recoup-server',
+    ...(tracing ? { tracer: openTelemetry(tracing.api) } : {}),
     ...options.open,
     onTransition: (transition, outcome) => {
       metrics.transition(transition, outcome);
@@ -70,7 +77,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       requireKeys: options.requireKeys ?? false,
       insecure: options.insecure ?? false,
     };
-    const http = buildServer({ ...options.server, ...access, recoup, keys, callbacks, metrics, waits });
+    const spans = tracing && new Spans(tracing.api);
+    const http = buildServer({ ...options.server, ...access, recoup, keys, callbacks, metrics, waits, spans });
     const url = await http.listen({ host: bind, port: options.port ?? 7420 });
     const verifying = verifyAgainAndAgain(recoup, metrics, http, options.verifyEveryMs);
     let closing: Promise<void> | undefined;

@@ -26,6 +26,8 @@ export interface Job {
   worker: string | null;
   upstreamRef: string | null;
   labels: Record<string, string> | null;
+  /** The trace it was submitted in (W3C). */
+  traceparent: string | null;
   succeededAttempt: number | null;
   submittedAt: Date;
   startedAt: Date | null;
@@ -59,6 +61,7 @@ const FIELDS = {
   worker: 'worker',
   upstreamRef: 'upstream_ref',
   labels: 'labels',
+  traceparent: 'traceparent',
   succeededAttempt: 'succeeded_attempt',
   submittedAt: 'submitted_at',
   startedAt: 'started_at',

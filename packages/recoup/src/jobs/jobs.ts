@@ -1,5 +1,6 @@
 // The jobs of a handle: every signal a caller may send, single and in batches, and the reads beside them.
 import type { Runner } from '../db/runner.ts';
+import type { Tracer } from '../db/tracing.ts';
 import { Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
@@ -37,11 +38,13 @@ export class Jobs {
   readonly deadLetters: DeadLetters;
   readonly #runner: Runner;
   readonly #wake: Wake;
+  readonly #tracer: Tracer | undefined;
   readonly #claims = new Claims();
 
-  constructor(runner: Runner, wake: Wake) {
+  constructor(runner: Runner, wake: Wake, tracer?: Tracer) {
     this.#runner = runner;
     this.#wake = wake;
+    this.#tracer = tracer;
     this.deadLetters = new DeadLetters(runner, wake);
   }
 
@@ -51,15 +54,21 @@ export class Jobs {
    * top-up), `no_wallet`, `wallet_closed`, `pruned`, `wallet_busy`.
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
-    const row = signals.submitInput(input);
+    const row = this.#submitRow(input);
     return one(await this.#submitted(await this.#runner.call(submitJob, row), row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
   async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
-    const rows = check.list('submitMany', inputs).map(signals.submitInput);
+    const rows = check.list('submitMany', inputs).map((input) => this.#submitRow(input));
     const answers = await this.#runner.many(submitJob, rows);
     return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, rows[i]!))));
+  }
+
+  #submitRow(input: signals.Submit) {
+    const row = signals.submitInput(input);
+    if (this.#tracer) row.traceparent ??= this.#tracer.traceparent();
+    return row;
   }
 
   async #submitted(

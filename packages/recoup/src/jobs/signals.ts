@@ -27,6 +27,8 @@ export interface Submit {
   deadlineMs?: number;
   /** Only without a queue: the upstream's reference, if it is known already. */
   upstreamRef?: string;
+  /** The trace it belongs to, as W3C's `traceparent`; workers get it with the job. Not compared at a repeat. */
+  traceparent?: string;
 }
 
 /** Names one job. */
@@ -101,7 +103,6 @@ export interface Release extends AttemptKey {
   reason?: string;
   upstreamRef?: string;
 }
-
 export interface Submitted {
   outcome: Outcome<'job.submit'>;
   job: Job;
@@ -161,6 +162,7 @@ const SUBMIT = [
   'labels',
   'deadlineMs',
   'upstreamRef',
+  'traceparent',
 ];
 
 export const keyOf = (input: JobKey) => ({
@@ -213,6 +215,7 @@ export function submitInput(input: Submit) {
     labels: check.labels('labels', input.labels),
     payload: payload.value,
     payload_bytes: payload.bytes,
+    traceparent: check.traceparent('traceparent', input.traceparent),
   };
 }
 

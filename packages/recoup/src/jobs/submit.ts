@@ -31,6 +31,7 @@ const columns = {
   labels: 'jsonb',
   payload: 'jsonb',
   payload_bytes: 'int',
+  traceparent: 'text',
 } as const;
 
 /**
@@ -66,12 +67,12 @@ seen as materialized (
   from summed s),
 won as (
   insert into recoup.jobs (wallet_id, id, queue, state, price, priority, refund_on, max_failures, attempt, not_before,
-    deadline_at, upstream_ref, submitted_at, started_at, labels, payload, payload_bytes)
+    deadline_at, upstream_ref, submitted_at, started_at, labels, payload, payload_bytes, traceparent)
   select wallet_id, id, queue, case when queue is null then 'waiting' else 'queued' end, price, coalesce(priority, 5),
     refund_on, failures_allowed, case when queue is null then 1 else 0 end,
     case when queue is not null then coalesce(not_before, now + coalesce(delay_ms, 0) * interval '1 millisecond') end,
     case when queue is null then now + deadline_ms * interval '1 millisecond' end,
-    upstream_ref, at, case when queue is null then at end, labels, payload, coalesce(payload_bytes, 0)
+    upstream_ref, at, case when queue is null then at end, labels, payload, coalesce(payload_bytes, 0), traceparent
   from seen where wins
   on conflict (wallet_id, id) do nothing
   returning wallet_id, id, not_before),
@@ -113,6 +114,7 @@ export function newJob(answer: SubmitRow, row: ReturnType<typeof submitInput>): 
     worker: null,
     upstreamRef: row.upstream_ref,
     labels: row.labels,
+    traceparent: row.traceparent ?? null,
     succeededAttempt: null,
     submittedAt: at,
     startedAt: external ? at : null,

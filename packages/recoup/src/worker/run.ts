@@ -26,7 +26,9 @@ export class Run {
     this.#options = options;
     this.#context = context;
     this.#key = { wallet: leased.job.wallet, job: leased.job.id, attempt: leased.job.attempt };
-    this.reported = this.#run(handler).catch((error: unknown) => context.onError(error as Error));
+    const run = () => this.#run(handler).catch((error: unknown) => context.onError(error as Error));
+    const { tracer } = context;
+    this.reported = (tracer ? tracer.handle(leased.job, run) : run()).then(() => {});
   }
 
   abort(cause: AbortCause): void {
@@ -34,7 +36,8 @@ export class Run {
     if (!this.#abort.signal.aborted) this.#abort.abort(new Aborted(cause));
   }
 
-  async #run(handler: Handler): Promise<void> {
+  /** Gives what the handler threw, or undefined. */
+  async #run(handler: Handler): Promise<unknown> {
     const { signal } = this.#abort;
     const keeping = this.#keepLease();
     const timeoutMs = this.#options.timeoutMs;
@@ -59,6 +62,7 @@ export class Run {
           .then((late) => ('returned' in late || isDefinitive(late.threw) ? this.#report(late) : undefined))
           .catch((error: unknown) => this.#context.onError(error as Error));
       }
+      return first === undefined ? signal.reason : 'threw' in first ? first.threw : undefined;
     } finally {
       // Also when the report was refused for good: the lease must not be kept for a run that is over.
       clearTimeout(timer);

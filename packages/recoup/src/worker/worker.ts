@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Runner } from '../db/runner.ts';
+import type { Tracer } from '../db/tracing.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
 import * as input from '../input.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -36,6 +37,7 @@ export interface WorkerContext {
   waking: Waking;
   onError: (error: Error) => void;
   pollMs: number;
+  tracer: Tracer | undefined;
 }
 
 const FIELDS = ['concurrency', 'timeoutMs', 'leaseMs', 'check', 'drainMs', 'graceMs', 'name'];

@@ -25,6 +25,11 @@ export const SETTINGS = {
   },
   dataDir: { kind: 'text', about: 'where the PostgreSQL of its own keeps its data', fallback: '.recoup' },
   schema: { kind: 'text', about: 'the schema Recoup lives in', fallback: 'recoup' },
+  migrate: {
+    kind: 'flag',
+    about: 'apply missing migrations at start; false for a role that may not',
+    fallback: true,
+  },
   pooler: { kind: 'flag', about: 'set behind a transaction-mode pooler', fallback: false },
   maxConnections: { kind: 'integer', about: 'connections for transitions', fallback: 10 },
   lockTimeoutMs: { kind: 'integer', about: 'how long a call may wait for a wallet that is held', fallback: 5000 },
@@ -39,6 +44,11 @@ export const SETTINGS = {
   insecure: { kind: 'flag', about: 'serve everybody without a key, whatever the address', fallback: false },
   maxWaiting: { kind: 'integer', about: 'long polls and streams at once', fallback: 1000 },
   verifyEveryMs: { kind: 'integer', about: 'verify the books this often and keep the result as a metric' },
+  tracing: {
+    kind: 'flag',
+    about: 'send OpenTelemetry traces; where to is set by the standard OTEL_… variables',
+    fallback: false,
+  },
   logLevel: { kind: 'text', about: 'fatal, error, warn, info, debug, trace or silent', fallback: 'info' },
   webhookReplicate: { kind: 'list', about: 'signing secrets of Replicate (whsec_…)', fallback: [], secret: true },
   webhookGeneric: {

@@ -1,6 +1,7 @@
 // `recoup start`: the service on a database, or on one of its own, until it is told to stop.
 import { Refusal } from 'recoup';
 import { startService } from '../service.ts';
+import { startTracing } from '../tracing/sdk.ts';
 import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
 import { database } from './target.ts';
@@ -16,7 +17,12 @@ function serviceOptions(settings: Settings, url: string) {
     sweep: sweep!,
   };
   return {
-    open: { connection: url, migrate: true, ...opened, ...(pruneAfterMs === undefined ? {} : { pruneAfterMs }) },
+    open: {
+      connection: url,
+      migrate: settings.migrate!,
+      ...opened,
+      ...(pruneAfterMs === undefined ? {} : { pruneAfterMs }),
+    },
     bind: settings.bind!,
     port: settings.port!,
     hosts: settings.hosts!,
@@ -34,19 +40,24 @@ function serviceOptions(settings: Settings, url: string) {
   };
 }
 
+/** What still holds the process when everything is closed, such as a collector that does not answer, goes this long after. */
+const LINGER_MS = 100;
+
 /** Resolves when a signal has stopped it. A second signal stops it now. */
 export async function runStart(settings: Settings, output: Output): Promise<void> {
+  const tracing = settings.tracing ? await startTracing() : undefined;
   const { url, stop } = await database(settings, output);
   try {
-    const service = await startService(serviceOptions(settings, url));
+    const service = await startService({ ...serviceOptions(settings, url), ...(tracing ? { tracing } : {}) });
     output.err(`Recoup serves ${service.url} (OpenAPI: ${service.url}/openapi.json)`);
     if (settings.insecure) output.err('It serves everybody without a key: --insecure was given.');
     await told(() => {
       output.err('Stopping: what runs may finish. Once more stops it now.');
-      return service.close();
+      return service.close().then(() => tracing?.close());
     });
   } finally {
     await stop();
+    setTimeout(() => process.exit(), LINGER_MS).unref();
   }
 }
 

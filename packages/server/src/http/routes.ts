@@ -7,6 +7,7 @@ import { ofCustomer } from '../operations/wallets.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import type { Access } from './access.ts';
 import { loggable, problemOf, refusalFor } from './problem.ts';
+import { type Spans, traceparentOf } from './spans.ts';
 import { HEARTBEAT_MS, MAX_STREAM_MS, writeStream } from './streams.ts';
 import { invalidInput, readQuery } from './validation.ts';
 import type { Waits } from './waits.ts';
@@ -27,6 +28,7 @@ export interface RouteContext {
   callbacks: Callbacks;
   access: Access;
   waits: Waits;
+  spans: Spans | undefined;
   heartbeatMs?: number;
   maxStreamMs?: number;
   /** Told of each verification, for its metric. */
@@ -45,6 +47,7 @@ const routeOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
 export function addRoutes(server: FastifyInstance, operations: readonly Operation[], context: RouteContext): void {
   server.decorateRequest('caller', null);
   server.decorateRequest('rawBody', null);
+  server.decorateRequest('span', null);
   for (const operation of operations) addRoute(server, operation, context);
 }
 
@@ -95,9 +98,13 @@ async function answer(request: FastifyRequest, reply: FastifyReply, operation: O
   try {
     const { recoup, keys, callbacks } = context;
     const raw = { headers: request.headers, body: request.rawBody ?? Buffer.alloc(0) };
-    const inner: Context = { recoup, keys, callbacks, caller, signal: wait.signal, raw };
+    const { spans } = context;
+    // With a tracer, jobs are submitted in the request's own span, which is a child of the header's.
+    const traceparent = spans ? undefined : traceparentOf(request);
+    const inner: Context = { recoup, keys, callbacks, caller, signal: wait.signal, raw, traceparent };
     if (caller.customer !== null) await ofCustomer(inner, String(input.wallet), caller.customer);
-    const result = operation.run(inner, input);
+    const run = () => operation.run(inner, input);
+    const result = spans ? spans.within(request, run) : run();
     if (operation.stream) {
       await streamed(request, reply, result as AsyncIterable<StreamEvent>, operation.stream, wait.signal, context);
       return reply;

@@ -14,6 +14,7 @@ import type { Metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
 import { loggable, PROBLEM_TYPE, problemOf, refusalFor, retryAfter } from './problem.ts';
 import { addMethods, addRoutes } from './routes.ts';
+import type { Spans } from './spans.ts';
 import type { Waits } from './waits.ts';
 
 export interface ServerOptions extends AccessOptions {
@@ -22,6 +23,8 @@ export interface ServerOptions extends AccessOptions {
   callbacks: Callbacks;
   metrics: Metrics;
   waits: Waits;
+  /** Set where requests are traced. */
+  spans?: Spans | undefined;
   logger?: FastifyServerOptions['logger'];
   heartbeatMs?: number;
   /** How long a stream of the feed lasts before its client has to resume, in ms; 15 minutes unless set. */
@@ -38,7 +41,7 @@ const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /** The server, not listening yet. */
 export function buildServer(options: ServerOptions): FastifyInstance {
-  const { recoup, keys, callbacks, metrics, waits } = options;
+  const { recoup, keys, callbacks, metrics, waits, spans } = options;
   const access = new Access(keys, options);
   const server = Fastify({
     ...limits(options),
@@ -68,12 +71,14 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   // As it is: a schema describes the answer, it does not cut it.
   server.setSerializerCompiler(() => (value) => JSON.stringify(value));
   addParsers(server);
+  // First, so that a request that a later hook refuses has its span too.
+  spans?.addHooks(server);
   addHooks(server, access, metrics, () => stopping);
   addErrors(server);
   const onVerified = metrics.verified.bind(metrics);
   const { heartbeatMs, maxStreamMs } = options;
   const streams = { ...(heartbeatMs ? { heartbeatMs } : {}), ...(maxStreamMs ? { maxStreamMs } : {}) };
-  const context = { recoup, keys, callbacks, access, waits, onVerified, ...streams };
+  const context = { recoup, keys, callbacks, access, waits, spans, onVerified, ...streams };
   addRoutes(server, operations, context);
   const document = openapi(operations);
   addHealth(server, { recoup, access, metrics, document, stopping: () => stopping });
@@ -156,7 +161,8 @@ function addHooks(server: FastifyInstance, access: Access, metrics: Metrics, sto
       status,
       ms: Math.round(reply.elapsedTime),
     };
-    request.log.info({ ...facts, operation: name, key: request.caller?.key ?? null }, 'answered');
+    const trace = request.span ? { traceId: request.span.spanContext().traceId } : {};
+    request.log.info({ ...facts, operation: name, key: request.caller?.key ?? null, ...trace }, 'answered');
     done();
   });
 }

@@ -1,6 +1,6 @@
 // Operations on jobs: submit, single and in batches, and the reads.
 import Type, { type Static } from 'typebox';
-import { type Operation, operation } from './operation.ts';
+import { type Context, type Operation, operation } from './operation.ts';
 import * as s from './schemas.ts';
 
 const submitFields = {
@@ -17,9 +17,13 @@ const submitFields = {
 };
 const item = s.fields({ ...s.jobKey.properties, ...submitFields });
 
-/** An instant of JSON as the Date that the library takes. */
-function submitOf({ notBefore, ...rest }: Static<typeof item>) {
-  return { ...rest, ...(notBefore === undefined ? {} : { notBefore: new Date(notBefore) }) };
+/** As the library takes it: an instant of JSON as a Date, and the trace that the request came in. */
+function submitOf({ traceparent }: Context, { notBefore, ...rest }: Static<typeof item>) {
+  return {
+    ...rest,
+    ...(notBefore === undefined ? {} : { notBefore: new Date(notBefore) }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }
 
 const Submitted = s.fields(
@@ -38,7 +42,8 @@ export const jobs: readonly Operation[] = [
   operation({
     name: 'jobs.submit',
     summary: 'Charge the price and queue the job',
-    description: 'Repeat it as often as you like: the id of the job is its idempotency key.',
+    description:
+      'Repeat it as often as you like: the id of the job is its idempotency key. A W3C `traceparent` header is kept with the job.',
     scopes: ['app'],
     method: 'PUT',
     path: '/v1/wallets/{wallet}/jobs/{job}',
@@ -48,7 +53,7 @@ export const jobs: readonly Operation[] = [
     output: Submitted,
     created: 'charged',
     errors: ['no_wallet', 'pruned', 'conflict', 'wallet_closed', 'insufficient_credits', 'wallet_busy'],
-    run: ({ recoup }, input) => recoup.jobs.submit(submitOf(input)),
+    run: (context, input) => context.recoup.jobs.submit(submitOf(context, input)),
   }),
   operation({
     name: 'jobs.submitMany',
@@ -62,7 +67,9 @@ export const jobs: readonly Operation[] = [
     output: s.fields({ items: Type.Array(Type.Union([Submitted, s.Refused])) }),
     batch: true,
     errors: [],
-    run: async ({ recoup }, { items }) => ({ items: await recoup.jobs.submitMany(items.map(submitOf)) }),
+    run: async (context, { items }) => ({
+      items: await context.recoup.jobs.submitMany(items.map((one) => submitOf(context, one))),
+    }),
   }),
   operation({
     name: 'jobs.get',

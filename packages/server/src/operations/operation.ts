@@ -25,6 +25,8 @@ export interface Context {
   readonly caller: Caller;
   /** Fires when the caller is gone, or when the server stops: what waits ends. */
   readonly signal: AbortSignal;
+  /** The trace that the caller is in (W3C), kept with the jobs that are submitted. */
+  readonly traceparent?: string | undefined;
   /** The request as it came, for those who verify a signature over it. */
   readonly raw?: { headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer };
 }

@@ -119,6 +119,7 @@ export const Job = fields(
     worker: maybeText,
     upstreamRef: maybeText,
     labels: orNull(Type.Record(Type.String(), Type.String())),
+    traceparent: orNull(Type.String({ description: 'The trace it was submitted in (W3C).' })),
     succeededAttempt: maybeInteger,
     submittedAt: instant(),
     startedAt: maybeInstant,
