@@ -1,7 +1,9 @@
 // The face of the library: what users import.
 export type { Database, Queryable } from './db/database.ts';
 export { asRefusal, isConflict } from './db/failures.ts';
+export { grantTo } from './db/grants.ts';
 export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
+export type { PoolUsage } from './db/pool.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
 export type { FeedEvent } from './feed.ts';
@@ -39,6 +41,7 @@ export {
 } from './outcomes.ts';
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, type OpenOptions, open, type Recoup } from './recoup.ts';
+export type { Swept } from './sweeps/sweeper.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
 export type { Adjust, Balance, BalanceAt, Entry, Grant, KeyedEntry, OpenInput } from './wallets/wallets.ts';
 export {

@@ -4,7 +4,7 @@ import { BatchingRunner } from './db/batch.ts';
 import { overQueryable, type Queryable } from './db/database.ts';
 import { asRefusal } from './db/failures.ts';
 import { checkState, migrate, schemaState } from './db/migrate.ts';
-import { Pools } from './db/pool.ts';
+import { Pools, type PoolUsage } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
 import { type Tracer, traced } from './db/tracing.ts';
@@ -14,7 +14,8 @@ import { integer, onlyFields, optionalInteger, text } from './input.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
 import { Queues } from './queues/configure.ts';
-import { Sweeper } from './sweeps/sweeper.ts';
+import { Sweeper, type Swept } from './sweeps/sweeper.ts';
+import { quiet } from './telling.ts';
 import { type Verified, type VerifyOptions, verify } from './verify.ts';
 import { Waking } from './waking.ts';
 import { Wallets } from './wallets/wallets.ts';
@@ -41,6 +42,8 @@ export interface OpenOptions {
   pruneAfterMs?: number;
   /** Told of each answer, for metrics: `job.fail`, `duplicate`. */
   onTransition?: (transition: string, outcome: string) => void;
+  /** Told of each pass of the sweeps, for metrics. */
+  onSweep?: (swept: Swept) => void;
   /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */
   onError?: (error: Error) => void;
   /** Told of transitions and handlers as they run: recoup/opentelemetry makes one. */
@@ -59,6 +62,7 @@ const FIELDS = [
   'pollMs',
   'pruneAfterMs',
   'onTransition',
+  'onSweep',
   'onError',
   'tracer',
   'applicationName',
@@ -79,7 +83,7 @@ export async function open(options: OpenOptions): Promise<Recoup> {
     throw new InvalidInput('schema', SCHEMA_RULE);
   }
   if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
-  for (const name of ['onTransition', 'onError'] as const) {
+  for (const name of ['onTransition', 'onSweep', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new InvalidInput(name, 'must be a function');
   }
@@ -107,17 +111,6 @@ export async function open(options: OpenOptions): Promise<Recoup> {
     throw asRefusal(error, false);
   }
   return new Recoup(pools, { ...options, pollMs, pruneAfterMs });
-}
-
-/** A caller's function that is told of things: what it throws must not change what became of them. */
-function quiet<A extends unknown[]>(tell: (...args: A) => void, onError: (error: Error) => void): (...args: A) => void {
-  return (...args) => {
-    try {
-      tell(...args);
-    } catch (error) {
-      onError(error instanceof Error ? error : new Error(String(error)));
-    }
-  };
 }
 
 export class Recoup implements AsyncDisposable {
@@ -162,6 +155,7 @@ export class Recoup implements AsyncDisposable {
       capMs: this.#pollMs,
       pruneAfterMs: options.pruneAfterMs,
       onError: this.#onError,
+      onSweep: quiet(options.onSweep ?? (() => {}), this.#onError),
     });
     if (options.sweep ?? true) this.#sweeper.start();
   }
@@ -265,8 +259,13 @@ export class Recoup implements AsyncDisposable {
     return this.#tracer ? traced(runner, this.#tracer) : runner;
   }
 
+  /** The connections of this handle now, by what they are for: those that are there, idle ones, callers that wait for one. */
+  connections(): PoolUsage[] {
+    return this.#pools.usage();
+  }
+
   /** One pass of the sweeps now, beside the loop. */
-  sweep(): ReturnType<Sweeper['pass']> {
+  sweep(): Promise<Swept> {
     return this.#sweeper.pass();
   }
 

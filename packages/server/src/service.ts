@@ -1,9 +1,11 @@
 // The service: opens Recoup on a database, starts the HTTP server, closes both in order.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type OpenOptions, open, type Recoup, Refusal } from 'recoup';
 import { openTelemetry } from 'recoup/opentelemetry';
 import { isLoopback } from './http/access.ts';
 import { Metrics } from './http/metrics.ts';
+import { loggable } from './http/problem.ts';
 import { buildServer, type ServerOptions } from './http/server.ts';
 import { Spans } from './http/spans.ts';
 import { Waits } from './http/waits.ts';
@@ -31,6 +33,8 @@ export interface ServiceOptions {
   verifyEveryMs?: number;
   /** OpenTelemetry, started by `startTracing`; who started it closes it. */
   tracing?: Tracing;
+  /** How long `close()` serves on while /readyz says no already, for load balancers that look now and then; 0 unless set. */
+  stopDelayMs?: number;
   /** Long polls and streams at once; 1,000 unless set. */
   maxWaiting?: number;
   server?: Pick<ServerOptions, 'logger' | 'heartbeatMs' | 'maxStreamMs' | 'maxConnections' | 'requestTimeoutMs'>;
@@ -47,8 +51,10 @@ export interface Service extends AsyncDisposable {
 
 /** Refuses what `open()` refuses, and `keys_required`. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const waits = new Waits(options.maxWaiting ?? 1000);
-  const metrics = new Metrics(() => waits.count);
+  const maxWaiting = options.maxWaiting ?? 1000;
+  const waits = new Waits(maxWaiting);
+  const metrics = new Metrics(() => waits.count, maxWaiting);
+  let log: FastifyInstance['log'] | undefined;
   const { tracing } = options;
   const recoup = await open({
     applicationName: 'recoup-server',
@@ -57,6 +63,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onTransition: (transition, outcome) => {
       metrics.transition(transition, outcome);
       options.open.onTransition?.(transition, outcome);
+    },
+    onSweep: (swept) => {
+      metrics.swept(swept);
+      options.open.onSweep?.(swept);
+    },
+    onError: (error) => {
+      metrics.background(error);
+      if (options.open.onError) options.open.onError(error);
+      else log?.error(loggable(error), 'went wrong in the background');
     },
   });
   try {
@@ -77,14 +92,32 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       requireKeys: options.requireKeys ?? false,
       insecure: options.insecure ?? false,
     };
+    let closing: Promise<void> | undefined;
+    const draining = () => closing !== undefined;
     const spans = tracing && new Spans(tracing.api);
-    const http = buildServer({ ...options.server, ...access, recoup, keys, callbacks, metrics, waits, spans });
+    const http = buildServer({
+      ...options.server,
+      ...access,
+      recoup,
+      keys,
+      callbacks,
+      metrics,
+      waits,
+      spans,
+      draining,
+    });
+    log = http.log;
+    metrics.watch(recoup);
     const url = await http.listen({ host: bind, port: options.port ?? 7420 });
     const verifying = verifyAgainAndAgain(recoup, metrics, http, options.verifyEveryMs);
-    let closing: Promise<void> | undefined;
-    const close = () => {
+    const stop = async () => {
       clearInterval(verifying);
-      closing ??= http.close().then(() => recoup.close());
+      await sleep(options.stopDelayMs ?? 0);
+      await http.close();
+      await recoup.close();
+    };
+    const close = () => {
+      closing ??= stop();
       return closing;
     };
     return { recoup, keys, http, url, close, [Symbol.asyncDispose]: close };
@@ -106,7 +139,7 @@ function verifyAgainAndAgain(recoup: Recoup, metrics: Metrics, http: FastifyInst
       metrics.verified(verified);
       for (const problem of verified.problems) http.log.error({ problem }, 'the books do not add up');
     } catch (error) {
-      http.log.error({ error: String(error) }, 'the books could not be verified');
+      http.log.error(loggable(error), 'the books could not be verified');
     } finally {
       running = false;
     }

@@ -39,6 +39,17 @@ export const MAX_PATIENT = 4;
  */
 type Purpose = 'hot' | 'patient' | 'caller' | 'reports';
 
+/** The connections of one purpose. */
+export interface PoolUsage {
+  purpose: Purpose;
+  max: number;
+  /** Open ones. */
+  open: number;
+  idle: number;
+  /** Callers that wait for one. */
+  waiting: number;
+}
+
 export class Pools {
   readonly schema: string;
   readonly #options: PoolOptions;
@@ -130,6 +141,13 @@ export class Pools {
       client.release(true);
       throw error;
     }
+  }
+
+  usage(): PoolUsage[] {
+    return [...this.#pools].map(([purpose, pool]) => {
+      const { totalCount: open, idleCount: idle, waitingCount: waiting } = pool;
+      return { purpose, max: pool.options.max, open, idle, waiting };
+    });
   }
 
   async end(): Promise<void> {

@@ -15,6 +15,8 @@ export interface SweepOptions {
   pruneAfterMs: number | null;
   /** Told of rows that a sweep could not handle, and of failed passes. */
   onError: (error: Error) => void;
+  /** Told of each pass that came to its end. */
+  onSweep: (swept: Swept) => void;
 }
 
 /** What one pass did. */
@@ -58,7 +60,9 @@ export class Sweeper {
     const lapsed = await sweepLapsed(this.#runner, { onError, wake: this.#wake, signal: this.#stop.signal });
     const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
     await sweepLeaseRequests(this.#runner);
-    return { lapsed: lapsed.done, failed: lapsed.failed, pruned };
+    const swept = { lapsed: lapsed.done, failed: lapsed.failed, pruned };
+    this.#options.onSweep(swept);
+    return swept;
   }
 
   async #run(): Promise<void> {

@@ -1,6 +1,6 @@
 // Commands about the database itself: migrate, verify, doctor.
 import pg from 'pg';
-import { errors, migrate, open, Refusal, type SchemaState, schemaState } from 'recoup';
+import { errors, grantTo, migrate, open, Refusal, type SchemaState, schemaState } from 'recoup';
 import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
 import { database } from './target.ts';
@@ -18,15 +18,20 @@ async function withClient<T>(settings: Settings, output: Output, work: (client: 
   }
 }
 
-/** The names of the migrations that were applied; with `dryRun` how far the schema is, and nothing is changed. */
+/**
+ * The names of the migrations that were applied; with `dryRun` how far the schema is, and nothing is changed. `grantTo`
+ * names the role that serves.
+ */
 export function runMigrate(
   settings: Settings,
   output: Output,
-  dryRun: boolean,
-): Promise<{ applied: string[]; state: SchemaState }> {
+  { dryRun = false, grantTo: role }: { dryRun?: boolean; grantTo?: string },
+): Promise<{ applied: string[]; state: SchemaState; grantedTo?: string }> {
   return withClient(settings, output, async (client) => {
     const applied = dryRun ? [] : await migrate(client, settings.schema!);
-    return { applied, state: await schemaState(client, settings.schema!) };
+    if (role !== undefined && !dryRun) await grantTo(client, settings.schema!, role);
+    const state = await schemaState(client, settings.schema!);
+    return { applied, state, ...(role === undefined || dryRun ? {} : { grantedTo: role }) };
   });
 }
 
@@ -52,7 +57,8 @@ export interface Finding extends Record<string, unknown> {
   advice: string;
 }
 
-const RIGHTS = `select has_schema_privilege($1, 'usage') as usage, has_table_privilege($1 || '.wallets', 'insert, update') as writes`;
+const RIGHTS = `select has_schema_privilege($1, 'usage') as usage, has_table_privilege($1 || '.wallets', 'update')
+  and has_table_privilege($1 || '.entries', 'insert') and has_table_privilege($1 || '.jobs', 'delete') as writes`;
 const OLDEST = `select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float as seconds
   from pg_stat_activity where backend_xmin is not null and datname = current_database() and pid <> pg_backend_pid()`;
 
@@ -78,7 +84,7 @@ export function runDoctor(settings: Settings, output: Output): Promise<Finding[]
         'rights',
         rights.usage && rights.writes,
         `${client.user}`,
-        `grant usage on the schema and insert, update on its tables to ${client.user}`,
+        `as the role that owns the schema: recoup migrate --grant-to ${client.user}`,
       );
     }
     const encoding = (await one('show server_encoding')).server_encoding;

@@ -77,8 +77,9 @@ function addProcessCommands(
     .command('migrate')
     .description('apply missing migrations')
     .option('--dry-run', 'say how far the schema is, change nothing')
-    .action(async (options: { dryRun?: boolean }) =>
-      print(await runMigrate(settings().values, output, options.dryRun ?? false)),
+    .option('--grant-to <role>', 'let this role serve on the schema, and do nothing else there')
+    .action(async (options: { dryRun?: boolean; grantTo?: string }) =>
+      print(await runMigrate(settings().values, output, options)),
     );
   program
     .command('verify')

@@ -43,6 +43,7 @@ export const SETTINGS = {
   requireKeys: { kind: 'flag', about: 'ask for keys on loopback too', fallback: false },
   insecure: { kind: 'flag', about: 'serve everybody without a key, whatever the address', fallback: false },
   maxWaiting: { kind: 'integer', about: 'long polls and streams at once', fallback: 1000 },
+  stopDelayMs: { kind: 'integer', about: 'after SIGTERM, serve on for this long while /readyz says no', fallback: 0 },
   verifyEveryMs: { kind: 'integer', about: 'verify the books this often and keep the result as a metric' },
   tracing: {
     kind: 'flag',

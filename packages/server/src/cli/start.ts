@@ -29,6 +29,7 @@ function serviceOptions(settings: Settings, url: string) {
     requireKeys: settings.requireKeys!,
     insecure: settings.insecure!,
     maxWaiting: settings.maxWaiting!,
+    stopDelayMs: settings.stopDelayMs!,
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(settings.verifyEveryMs === undefined ? {} : { verifyEveryMs: settings.verifyEveryMs }),
     webhookSecrets: {

@@ -9,12 +9,15 @@ export interface Figures {
   oldestSnapshotSeconds: number;
   deadLetters: number;
   running: number;
-  queues: { queue: string; ready: number; oldestDueSeconds: number }[];
+  waiting: number;
+  /** How long the lease or deadline that passed first has been waiting for a sweep. */
+  overdueSeconds: number;
+  queues: { queue: string; ready: number; later: number; oldestDueSeconds: number }[];
 }
 
 const capped = (from: string) => `(select count(*)::int from (select ${from} limit ${COUNT_CAP}) capped)`;
 
-const sqlOf = (schema: string) => `
+export const figuresSql = (schema: string) => `
 with recursive names(queue) as (
   (select queue from ${schema}.jobs where state = 'queued' order by queue limit 1)
   union all
@@ -23,6 +26,7 @@ with recursive names(queue) as (
 queues as (
   select n.queue,
     ${capped(`from ${schema}.jobs j where j.state = 'queued' and j.queue = n.queue and j.not_before <= ${schema}.clock()`)} as ready,
+    ${capped(`from ${schema}.jobs j where j.state = 'queued' and j.queue = n.queue and j.not_before > ${schema}.clock()`)} as later,
     (select min(j.not_before) from generate_series(0, 9) p cross join lateral (
        select not_before from ${schema}.jobs where state = 'queued' and queue = n.queue and priority = p order by not_before limit 1) j) as due
   from (select queue from names where queue is not null limit ${MAX_QUEUES}) n)
@@ -31,13 +35,19 @@ select json_build_object(
     where xact_start is not null and backend_xmin is not null and datname = current_database() and pid <> pg_backend_pid()), 0),
   'deadLetters', ${capped(`from ${schema}.jobs where dead_at is not null and state = 'dead'`)},
   'running', ${capped(`from ${schema}.jobs where lease_until is not null`)},
-  'queues', coalesce((select json_agg(json_build_object('queue', queue, 'ready', ready,
+  'waiting', ${capped(`from ${schema}.jobs where deadline_at is not null`)},
+  'overdueSeconds', greatest(0, extract(epoch from ${schema}.clock() - least(
+    (select lease_until from ${schema}.jobs where lease_until is not null order by lease_until limit 1),
+    (select deadline_at from ${schema}.jobs where deadline_at is not null order by deadline_at limit 1)))),
+  'queues', coalesce((select json_agg(json_build_object('queue', queue, 'ready', ready, 'later', later,
     'oldestDueSeconds', greatest(extract(epoch from ${schema}.clock() - due), 0)) order by queue) from queues), '[]'))::text as figures`;
 
 /** What the database looks like now. */
 export async function readFigures(recoup: Recoup): Promise<Figures> {
   return recoup.transaction(async (_, client) => {
-    const { rows } = await client.query<{ figures: string }>(sqlOf(recoup.schema));
+    // Each part has an index; before the first statistics the planner would not know.
+    await client.query('set local enable_seqscan = off');
+    const { rows } = await client.query<{ figures: string }>(figuresSql(recoup.schema));
     return JSON.parse(rows[0]!.figures) as Figures;
   });
 }

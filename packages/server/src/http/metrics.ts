@@ -1,9 +1,21 @@
-// Metrics for Prometheus: transitions, requests, what waits, the age of the oldest snapshot, the last verification.
+// Metrics for Prometheus: transitions, requests, queues, connections, sweeps, the last verification. Few labels, bounded each.
+import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Verified } from 'recoup';
+import { asRefusal, type Recoup, type Swept, type Verified } from 'recoup';
 import { COUNT_CAP, type Figures } from './figures.ts';
 
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
+
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const CONNECTIONS = {
+  open: 'Connections to the database that are open.',
+  idle: 'Connections that nobody uses now.',
+  waiting: 'Calls that wait for a connection.',
+  max: 'Connections that there may be.',
+};
 
 export class Metrics {
   readonly registry = new Registry();
@@ -27,6 +39,14 @@ export class Metrics {
   );
   readonly #verifyProblems = this.#gauge('recoup_verify_problems', 'Problems that the last verification named.');
   readonly #verifyAt = this.#gauge('recoup_verify_timestamp_seconds', 'When the last verification ended.');
+  readonly #verifyTook = this.#gauge('recoup_verify_duration_seconds', 'How long the last verification took.');
+  readonly #sweptAt = this.#gauge('recoup_sweep_timestamp_seconds', 'When the last pass of the sweeps here ended.');
+  readonly #swept = this.#counter(
+    'recoup_swept_total',
+    'What the sweeps here did: jobs lapsed, pruned, failed to lapse.',
+    ['what'],
+  );
+  readonly #background = this.#counter('recoup_background_errors_total', 'Errors of no request, by code.', ['code']);
   readonly #up = this.#gauge('recoup_database_up', 'Whether the figures of this scrape could be read.');
   readonly #snapshot = this.#gauge(
     'recoup_oldest_snapshot_seconds',
@@ -34,11 +54,27 @@ export class Metrics {
   );
   readonly #dead = this.#gauge('recoup_dead_letters', `Dead letters, counted up to ${COUNT_CAP}.`);
   readonly #running = this.#gauge('recoup_jobs_running', `Jobs that workers hold, counted up to ${COUNT_CAP}.`);
+  readonly #handedOver = this.#gauge(
+    'recoup_jobs_waiting',
+    `Jobs that wait for a callback or their deadline, counted up to ${COUNT_CAP}.`,
+  );
+  readonly #overdue = this.#gauge(
+    'recoup_overdue_seconds',
+    'How long the first lapsed lease or deadline has waited for a sweep.',
+  );
+  readonly #later = this.#gauge('recoup_queue_later', `Jobs that are queued for later, counted up to ${COUNT_CAP}.`, [
+    'queue',
+  ]);
   readonly #ready = this.#gauge('recoup_queue_ready', `Jobs that are due, counted up to ${COUNT_CAP}.`, ['queue']);
   readonly #due = this.#gauge('recoup_queue_oldest_due_seconds', 'How long the oldest job has been due.', ['queue']);
 
-  constructor(waiting: () => number) {
+  constructor(waiting: () => number, maxWaiting: number) {
     collectDefaultMetrics({ register: this.registry });
+    this.#gauge('recoup_build_info', 'Always 1; the labels say which build this is.', ['version', 'node']).set(
+      { version: VERSION, node: process.version },
+      1,
+    );
+    this.#gauge('recoup_http_waiting_max', 'Requests that may wait at once.').set(maxWaiting);
     new Gauge({
       name: 'recoup_http_waiting',
       help: 'Requests that wait: long polls and streams.',
@@ -47,9 +83,9 @@ export class Metrics {
         this.set(waiting());
       },
     });
-    // A gauge says 0 before it was set: not what was verified.
-    for (const gauge of [this.#verifyOk, this.#verifyProblems, this.#verifyAt]) gauge.reset();
-    for (const gauge of [this.#verifyOk, this.#verifyProblems, this.#verifyAt]) gauge.remove();
+    // A gauge says 0 before it was set: not what was verified or swept.
+    const notYet = [this.#verifyOk, this.#verifyProblems, this.#verifyAt, this.#verifyTook, this.#sweptAt];
+    for (const gauge of notYet) gauge.remove();
   }
 
   transition(transition: string, outcome: string): void {
@@ -60,25 +96,56 @@ export class Metrics {
     this.#requests.observe({ operation, status }, seconds);
   }
 
-  verified({ ok, problems }: Verified): void {
+  /** Shows the connections of a handle with each scrape. */
+  watch(recoup: Recoup): void {
+    for (const [what, help] of Object.entries(CONNECTIONS)) {
+      new Gauge({
+        name: `recoup_connections_${what}`,
+        help,
+        labelNames: ['purpose'],
+        registers: [this.registry],
+        collect() {
+          for (const usage of recoup.connections()) this.set({ purpose: usage.purpose }, usage[what as 'open']);
+        },
+      });
+    }
+  }
+
+  swept(swept: Swept): void {
+    this.#sweptAt.setToCurrentTime();
+    for (const [what, count] of Object.entries(swept)) this.#swept.inc({ what }, count);
+  }
+
+  background(error: Error): void {
+    this.#background.inc({ code: asRefusal(error.cause ?? error, false).code });
+  }
+
+  verified({ ok, problems, ms }: Verified): void {
     this.#verifyOk.set(ok ? 1 : 0);
     this.#verifyProblems.set(problems.length);
     this.#verifyAt.setToCurrentTime();
+    this.#verifyTook.set(ms / 1000);
   }
 
   /** Undefined: the database did not answer. */
   figures(figures: Figures | undefined): void {
     this.#up.set(figures ? 1 : 0);
-    this.#ready.reset();
-    this.#due.reset();
+    for (const gauge of [this.#ready, this.#later, this.#due]) gauge.reset();
     if (!figures) return;
     this.#snapshot.set(figures.oldestSnapshotSeconds);
     this.#dead.set(figures.deadLetters);
     this.#running.set(figures.running);
-    for (const { queue, ready, oldestDueSeconds } of figures.queues) {
+    this.#handedOver.set(figures.waiting);
+    this.#overdue.set(figures.overdueSeconds);
+    for (const { queue, ready, later, oldestDueSeconds } of figures.queues) {
       this.#ready.set({ queue }, ready);
+      this.#later.set({ queue }, later);
       this.#due.set({ queue }, oldestDueSeconds);
     }
+  }
+
+  #counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
   #gauge(name: string, help: string, labelNames: string[] = []): Gauge {

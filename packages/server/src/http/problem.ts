@@ -67,9 +67,19 @@ export function retryAfter(refusal: Refusal): number | undefined {
   return refusal.retryable || refusal.code === 'closed' ? 1 : 30;
 }
 
-/** What the log says of an error: where it was thrown, never the rows and values that a driver hangs on it. */
-export function loggable(error: unknown, refusal: Refusal): Record<string, unknown> {
+/**
+ * What the log says of an error: its code, what the refusal names (ids and amounts only), and where it was thrown. Never a
+ * driver's message, nor the rows and values that hang on its error: they hold what callers sent.
+ */
+export function loggable(error: unknown, refusal = refusalFor(error)): Record<string, unknown> {
   const { sqlstate } = refusal.details;
   const { name, stack } = error instanceof Error ? error : new Error(String(error));
-  return { code: refusal.code, ...(sqlstate === undefined ? {} : { sqlstate }), error: name, stack };
+  const told = error instanceof Refusal || (error as Error | undefined)?.cause instanceof Refusal;
+  return {
+    code: refusal.code,
+    ...(sqlstate === undefined ? {} : { sqlstate }),
+    error: name,
+    ...(told ? { message: (error as Error).message } : {}),
+    stack: stack?.split('\n').filter((line) => /^\s+at /.test(line)),
+  };
 }

@@ -26,6 +26,8 @@ export interface ServerOptions extends AccessOptions {
   /** Set where requests are traced. */
   spans?: Spans | undefined;
   logger?: FastifyServerOptions['logger'];
+  /** Whether it is about to stop: served on, unready. */
+  draining?: () => boolean;
   heartbeatMs?: number;
   /** How long a stream of the feed lasts before its client has to resume, in ms; 15 minutes unless set. */
   maxStreamMs?: number;
@@ -45,7 +47,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const access = new Access(keys, options);
   const server = Fastify({
     ...limits(options),
-    logger: options.logger ?? false,
+    logger: loggerOf(options.logger),
     // One line per request, of ours: an address may hold a signed URL, and bodies are content.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
@@ -73,7 +75,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   addParsers(server);
   // First, so that a request that a later hook refuses has its span too.
   spans?.addHooks(server);
-  addHooks(server, access, metrics, () => stopping);
+  const draining = () => stopping || (options.draining?.() ?? false);
+  addHooks(server, access, metrics, { stopping: () => stopping, draining });
   addErrors(server);
   const onVerified = metrics.verified.bind(metrics);
   const { heartbeatMs, maxStreamMs } = options;
@@ -81,12 +84,19 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const context = { recoup, keys, callbacks, access, waits, spans, onVerified, ...streams };
   addRoutes(server, operations, context);
   const document = openapi(operations);
-  addHealth(server, { recoup, access, metrics, document, stopping: () => stopping });
+  addHealth(server, { recoup, access, metrics, document, stopping: draining });
   addMethods(server, [
     ...operations.map(({ method, path, stream }) => ({ method, path, head: method === 'GET' && !stream })),
     ...HEALTH_PATHS.map((path) => ({ method: 'GET', path, head: true })),
   ]);
   return server;
+}
+
+/** With errors written as ours are, also those that Fastify logs by itself. */
+function loggerOf(logger: ServerOptions['logger']): NonNullable<ServerOptions['logger']> {
+  if (!logger) return false;
+  const given = logger === true ? {} : logger;
+  return { ...given, serializers: { ...given.serializers, err: (error: unknown) => loggable(error) as never } };
 }
 
 function limits(options: ServerOptions) {
@@ -130,7 +140,12 @@ function addParsers(server: FastifyInstance): void {
   });
 }
 
-function addHooks(server: FastifyInstance, access: Access, metrics: Metrics, stopping: () => boolean): void {
+function addHooks(
+  server: FastifyInstance,
+  access: Access,
+  metrics: Metrics,
+  { stopping, draining }: Record<'stopping' | 'draining', () => boolean>,
+): void {
   // Hooks of every request call back instead of returning promises: a promise each would cost more than what they do.
   server.addHook('onRequest', (request, reply, done) => {
     reply
@@ -148,7 +163,7 @@ function addHooks(server: FastifyInstance, access: Access, metrics: Metrics, sto
   });
   server.addHook('onSend', (_request, reply, payload, done) => {
     // A connection that was kept open would hold up the close; its next request belongs to another replica.
-    if (stopping()) reply.header('connection', 'close');
+    if (draining()) reply.header('connection', 'close');
     done(null, payload);
   });
   server.addHook('onResponse', (request, reply, done) => {

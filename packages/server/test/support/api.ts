@@ -29,13 +29,13 @@ let counter = 0;
 export const newId = (kind: string): string => `${kind}-${++counter}`;
 
 export class Api {
-  readonly db: TestDatabase;
+  readonly db: Pick<TestDatabase, 'url' | 'query' | 'drop'>;
   readonly service: Service;
   /** Which operations were answered with success. */
   readonly called = new Set<string>();
   #key: string | undefined;
 
-  private constructor(db: TestDatabase, service: Service) {
+  private constructor(db: Pick<TestDatabase, 'url' | 'query' | 'drop'>, service: Service) {
     this.db = db;
     this.service = service;
   }
@@ -49,6 +49,17 @@ export class Api {
   static replica(db: Pick<TestDatabase, 'url'>, options: Partial<ServiceOptions> = {}): Promise<Service> {
     const open = { connection: db.url, sweep: false, onError: () => {}, ...options.open };
     return startService({ port: 0, ...options, open });
+  }
+
+  /** Calls of a service that somebody else started, and closes. */
+  static over(service: Service): Api {
+    const none = () => Promise.reject(new Error('the database of this service is not known here'));
+    return new Api({ url: '', query: none, drop: async () => {} }, service);
+  }
+
+  /** What calls send to say who asks. */
+  headers(): Record<string, string> {
+    return this.#key ? { authorization: `Bearer ${this.#key}` } : {};
   }
 
   /** The key that further calls send; undefined: none. */

@@ -1,0 +1,133 @@
+// Every operation of the list once, with success, through HTTP: for tests that ask whether all of it works somewhere else.
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { expect } from 'vitest';
+import { operations } from '../../src/operations/operations.ts';
+import { type Api, type Json, newId } from './api.ts';
+
+/** The signing secret that the service must be started with: `webhookSecrets: { generic: [WEBHOOK_SECRET] }`. */
+export const WEBHOOK_SECRET = `whsec_${randomBytes(24).toString('base64')}`;
+
+/** What is free text or content in the requests; `secret` stands in each of it. */
+export async function callEvery(api: Api, secret: string): Promise<void> {
+  await moneyAndQueues(api, secret);
+  const wallet = await api.wallet(1000);
+  await signals(api, secret, wallet);
+  await upstreamRefs(api, secret, wallet);
+  await deadLetters(api, secret, wallet);
+  await webhooks(api, secret, wallet);
+  await keysAndReads(api);
+  const streamed = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned'];
+  const missing = operations.map(({ name }) => name).filter((name) => !api.called.has(name));
+  expect(missing.filter((name) => !streamed.includes(name))).toEqual([]);
+}
+
+async function moneyAndQueues(api: Api, secret: string): Promise<void> {
+  const wallet = newId('money');
+  await api.call('wallets.open', { wallet, customer: 'c' });
+  await api.call('wallets.change', { wallet, overdraftLimit: 10 });
+  await api.call('wallets.grant', { wallet, key: 'k', amount: 100, note: secret });
+  await api.call('wallets.grantMany', { items: [{ wallet, key: 'k2', amount: 1, note: secret }] });
+  await api.call('wallets.adjust', { wallet, key: 'a', amount: -3, note: secret });
+  await api.call('wallets.balance', { wallet });
+  await api.call('wallets.balance', { wallet, at: '2001-01-01T00:00:00Z' });
+  await api.call('wallets.entries', { wallet });
+  await api.call('wallets.replay', { wallet });
+  await api.call('queues.configure', { queue: newId('q'), maxFailures: 2 });
+  await api.call('queues.get', { queue: 'any' });
+  await api.call('queues.list');
+}
+
+/** Submits, leases; gives the key of the attempt. */
+async function running(api: Api, secret: string, wallet: string) {
+  const [job, queue] = [newId('j'), newId('q')];
+  await api.call('jobs.submit', { wallet, job, queue, price: 10, payload: secret, labels: { x: secret } });
+  const requestId = newId('r');
+  const { jobs } = await api.call('queues.lease', { queue, requestId, waitMs: 1000 });
+  expect(await api.call('queues.lease', { queue, requestId })).toEqual({ jobs });
+  return { wallet, job, attempt: jobs[0].job.attempt as number };
+}
+
+async function signals(api: Api, secret: string, wallet: string): Promise<void> {
+  const first = await running(api, secret, wallet);
+  await api.call('jobs.extend', first);
+  await api.call('jobs.fail', { ...first, reason: secret });
+  expect(await api.call('jobs.succeed', { ...first, result: secret })).toMatchObject({ outcome: 'reclaimed' });
+  const named = { wallet, job: first.job };
+  await api.call('jobs.settle', { ...named, finalPrice: 7 });
+  await api.call('jobs.get', named);
+  await api.call('jobs.attempts', named);
+  await api.call('jobs.entries', named);
+  const second = await running(api, secret, wallet);
+  await api.call('jobs.release', { ...second, reason: secret });
+  await api.call('jobs.cancel', { wallet, job: second.job, reason: secret });
+  const items = ['x', 'y'].map((job) => ({ wallet, job: newId(job), queue: null, price: 1, payload: secret }));
+  await api.call('jobs.submitMany', { items });
+  const [x, y] = items.map(({ job }) => ({ wallet, job, attempt: 1 }));
+  await api.call('jobs.failMany', { items: [{ ...x, reason: secret }] });
+  await api.call('jobs.succeedMany', { items: [{ ...y, result: secret }] });
+}
+
+async function upstreamRefs(api: Api, secret: string, wallet: string): Promise<void> {
+  for (const end of ['succeed', 'fail']) {
+    const key = await running(api, secret, wallet);
+    const upstreamRef = `${wallet}-${key.job}`;
+    await api.call('jobs.handOver', { ...key, upstreamRef });
+    await api.call('jobs.byUpstreamRef', { upstreamRef });
+    await api.call(`upstreamRefs.${end}`, {
+      upstreamRef,
+      ...(end === 'fail' ? { reason: secret } : { result: secret }),
+    });
+  }
+}
+
+async function deadLetters(api: Api, secret: string, wallet: string): Promise<void> {
+  const reason = `${secret} ${newId('dead')}`;
+  const died = async () => {
+    const key = await running(api, secret, wallet);
+    await api.call('jobs.fail', { ...key, retryable: false, reason });
+    return { wallet, job: key.job };
+  };
+  const [one, two] = [await died(), await died()];
+  await died();
+  await api.call('deadLetters.list', { wallet });
+  await api.call('deadLetters.redrive', one);
+  await api.call('deadLetters.discard', two);
+  const { count, asOf } = await api.call('deadLetters.preview', { wallet, reason });
+  await api.call('deadLetters.redriveAll', { wallet, reason, asOf, confirm: count });
+}
+
+async function webhooks(api: Api, secret: string, wallet: string): Promise<void> {
+  const taken = await running(api, secret, wallet);
+  const upstreamRef = `${wallet}-hook`;
+  await api.call('jobs.handOver', { ...taken, upstreamRef });
+  const body = JSON.stringify({ upstreamRef, status: 'succeeded', result: secret });
+  const [id, at] = [newId('msg'), new Date()];
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(WEBHOOK_SECRET).sign(id, at, body),
+  };
+  expect((await api.send('POST', '/v1/webhooks/generic', body, headers)).body).toMatchObject({ outcome: 'succeeded' });
+  const key = await running(api, secret, wallet);
+  const { path } = await api.call('callbacks.sign', { ...key, provider: 'runpod' });
+  signedTokens.push((path as string).split('/').at(-1)!);
+  const signed = JSON.stringify({ id: newId('run'), status: 'COMPLETED', output: secret });
+  expect((await api.send('POST', path, signed)).body).toMatchObject({ outcome: 'succeeded' });
+}
+
+/** The tokens of callback URLs that were used: bearer secrets. */
+export const signedTokens: string[] = [];
+
+async function keysAndReads(api: Api): Promise<void> {
+  const { key } = await api.call('keys.create', { name: newId('key'), scopes: ['app'] });
+  await api.call('keys.list');
+  await api.call('keys.revoke', { key: key.id });
+  const page: Json = await api.call('feed.read', { limit: 5 });
+  const stream = await fetch(`${api.service.url}/v1/feed/stream${page.cursor ? `?cursor=${page.cursor}` : ''}`, {
+    headers: api.headers(),
+  });
+  expect(stream.status).toBe(200);
+  await stream.body!.cancel();
+  expect(await api.call('system.verify')).toMatchObject({ ok: true });
+}
