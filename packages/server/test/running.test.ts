@@ -1,6 +1,8 @@
 // The service as processes: how it stops, many at once on an empty database, a database that goes and comes back.
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errors, open } from 'recoup';
@@ -82,7 +84,7 @@ const waitingForLock = async () => {
   return (await db.query(sql))[0]?.n !== 0;
 };
 
-test('SIGTERM: long polls answer, what runs finishes, kept connections close, and the exit code is 0', async () => {
+test('SIGTERM: long polls answer, what runs finishes, kept and silent connections close, and the exit code is 0', async () => {
   const server = await startServer(db.url, { argv: ['--poll-ms', '1000'] });
   const agent = newAgent();
   await ask(agent, server.url, 'PUT', '/v1/wallets/stops', { customer: 'c' });
@@ -91,7 +93,12 @@ test('SIGTERM: long polls answer, what runs finishes, kept connections close, an
   const poll = ask(newAgent(), server.url, 'POST', '/v1/queues/none/leases', { waitMs: 60_000 });
   await until(waitingForLock);
   await until(async () => metric((await ask(agent, server.url, 'GET', '/metrics')).body, 'recoup_http_waiting') === 1);
+  const { hostname, port } = new URL(server.url);
+  const silent = connect(Number(port), hostname);
+  await once(silent, 'connect');
   server.signal('SIGTERM');
+  // Long before its time-out, and while a request is still running.
+  await once(silent, 'close', { signal: AbortSignal.timeout(30_000) });
   expect(await poll).toMatchObject({ status: 200, body: { jobs: [] }, headers: { connection: 'close' } });
   await release();
   expect(await submit).toMatchObject({ status: 201, headers: { connection: 'close' } });

@@ -68,6 +68,13 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   server.addHook('preClose', async () => {
     stopping = true;
     waits.stop();
+    // Opened ahead by a client or a load balancer: Node does not count them as idle and would wait for their time-out.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  });
+  const sockets = new Set<Socket>();
+  server.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
   server.server.maxConnections = options.maxConnections ?? 10_000;
   // As it is: a schema describes the answer, it does not cut it.
