@@ -6,23 +6,27 @@ const BATCH = 500;
 const CLAIM = 250;
 const CONSUMERS = 4;
 
+const nakedTables = (schema: string) => `
+create schema if not exists ${schema};
+create table ${schema}.jobs (
+  wallet_id text collate "C", id text collate "C", queue text collate "C", state text, price bigint, max_failures int, priority smallint,
+  attempt int, not_before timestamptz, lease_until timestamptz, worker text, submitted_at timestamptz, started_at timestamptz,
+  succeeded_at timestamptz, succeeded_attempt int, payload jsonb, result jsonb, primary key (wallet_id, id));
+create index on ${schema}.jobs (queue, priority, not_before) where state = 'queued';
+create table ${schema}.entries (
+  wallet_id text collate "C", seq bigint, type text, amount bigint, balance bigint, job_id text collate "C", created_at timestamptz,
+  primary key (wallet_id, seq))`;
+
 /** The tables of a floor: Recoup's own with their indexes and checks, or the least that a queue with a list of entries needs. */
 const TABLES = {
   same: `
 create schema if not exists same;
 create table same.jobs (like recoup.jobs including all);
 create table same.entries (like recoup.entries including all)`,
-  naked: `
-create schema if not exists naked;
-create table naked.jobs (
-  wallet_id text collate "C", id text collate "C", queue text collate "C", state text, price bigint, max_failures int, priority smallint,
-  attempt int, not_before timestamptz, lease_until timestamptz, worker text, submitted_at timestamptz, started_at timestamptz,
-  succeeded_at timestamptz, succeeded_attempt int, payload jsonb, result jsonb, primary key (wallet_id, id));
-create index on naked.jobs (queue, priority, not_before) where state = 'queued';
-create table naked.entries (
-  wallet_id text collate "C", seq bigint, type text, amount bigint, balance bigint, job_id text collate "C", created_at timestamptz,
-  primary key (wallet_id, seq))`,
+  naked: nakedTables('naked'),
 };
+/** The same for the bare handler of HTTP. */
+export const BARE_TABLES = nakedTables('bare');
 export type FloorTables = keyof typeof TABLES;
 
 const insert = (schema: string) => `

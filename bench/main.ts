@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { open, type Recoup } from '../packages/recoup/src/index.ts';
 import { type TestDatabase, testDatabase } from '../packages/recoup/src/testing.ts';
 import { fillWallet, floor } from './floors.ts';
+import { http } from './http.ts';
 import { drain, openWallets, type Shape, submitAll } from './lives.ts';
 import { serverCpu, startServer } from './server.ts';
 import { submitWithoutMoney } from './without-money.ts';
@@ -133,6 +134,7 @@ async function balances(): Promise<{ ratio: number; verifyMs: number; entries: n
 try {
   for (let index = 0; index < ROUNDS; index++) await round(index);
   const balance = await balances();
+  const service = await http(server.url, options.quick, say);
   const money = rate('money life');
   const ratios = {
     money_life_vs_floor: money / rate('floor, same tables'),
@@ -141,6 +143,7 @@ try {
     one_wallet_vs_many: rate('money life, one wallet') / money,
     refund_recover_vs_money_life: rate('refund and recover') / money,
     balance_1m_vs_10: balance.ratio,
+    http_vs_bare: service.per_second / service.bare_per_second,
   };
   const summary = [...figures].map(([name, all]) => ({
     name,
@@ -158,12 +161,14 @@ try {
         verify_ms: balance.verifyMs,
         verify_entries: balance.entries,
         bytes_per_row: sizes.at(-1),
+        http: service,
         ratios,
       }),
     );
   else {
     console.table(Object.fromEntries(summary.map(({ name, ...rest }) => [name, rest])));
     console.log('bytes per row on disk, indexes included:', sizes.at(-1));
+    console.log('through HTTP:', service);
     console.table(
       Object.fromEntries(Object.entries(ratios).map(([name, ratio]) => [name, { ratio: Number(ratio.toFixed(2)) }])),
     );

@@ -1,6 +1,7 @@
 // Time that runs out: leases and deadlines, sweeps on many replicas at once, and what arrives while they sweep.
 import { expect } from 'vitest';
-import { render } from '../src/db/statement.ts';
+import { overQueryable } from '../src/db/database.ts';
+import type { RawAnswer } from '../src/db/runner.ts';
 import { transitions } from '../src/index.ts';
 import { lapseJob } from '../src/jobs/lapse.ts';
 import { answer, digest, ledger, stateOf, tally, times } from './support/look.ts';
@@ -234,8 +235,8 @@ onEvery('a job that ends between the read and the write of a sweep stays as it e
     const before = await digest(s.db);
     const client = await s.client();
     const candidate = [{ wallet_id: job.wallet, id: job.job, n: job.attempt }];
-    const { rows } = await client.query(render(lapseJob, 'patient', 'recoup').text, [JSON.stringify(candidate)]);
-    expect([name, JSON.parse(rows[0].answer)[0].outcome]).not.toEqual([name, 'retrying']);
+    const [lapsed] = await overQueryable(client, 'recoup').run<RawAnswer>(lapseJob, JSON.stringify(candidate));
+    expect([name, lapsed!.outcome]).not.toEqual([name, 'retrying']);
     expect([name, await digest(s.db)]).toEqual([name, before]);
   }
 });
@@ -249,8 +250,8 @@ onEvery(
       const [one, other] = [await s.client(), await s.client()];
       const lapse = async () => {
         const candidate = JSON.stringify([{ wallet_id: job.wallet, id: job.job, n: 1 }]);
-        const { rows } = await one.query(render(lapseJob, 'patient', 'recoup').text, [candidate]);
-        return JSON.parse(rows[0].answer)[0].outcome as string;
+        const [lapsed] = await overQueryable(one, 'recoup').run<RawAnswer>(lapseJob, candidate);
+        return lapsed!.outcome;
       };
       const succeed = () => answer(s.recoup.using(other).jobs.succeed(at(job)));
       const [holder, leads, follows] =

@@ -109,21 +109,7 @@ class Lane {
   add(wallet: string, json: string): Promise<RawAnswer> {
     return new Promise((resolve, reject) => {
       this.#open += 1;
-      const item: Item = {
-        ...{ sequence: this.#sequence++, wallet, json, skips: 0, since: performance.now() },
-        resolve: (answer) => {
-          // Passed over is no outcome: whoever holds the row brings one about.
-          if (answer.outcome !== 'busy') this.#observe(this.#statement.name, answer.outcome);
-          resolve(answer);
-          this.#close();
-        },
-        reject: (error) => {
-          const refusal = asRefusal(error, false);
-          this.#observe(this.#statement.name, refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
-          reject(refusal);
-          this.#close();
-        },
-      };
+      const item = new Call(this, this.#sequence++, wallet, json, resolve, reject);
       if (this.#held.has(wallet)) this.#held.add(wallet, [item]);
       else {
         this.#waiting.push(item);
@@ -202,8 +188,50 @@ class Lane {
     }
   }
 
-  #close(): void {
+  /** A call has its outcome. */
+  close(outcome: string): void {
+    // Passed over is no outcome: whoever holds the row brings one about.
+    if (outcome !== 'busy') this.#observe(this.#statement.name, outcome);
     this.#open -= 1;
     if (this.#open === 0) for (const done of this.#idle.splice(0)) done();
+  }
+}
+
+/** One call of a lane. A class, not closures: thousands wait at once, and all of them are moved by the garbage collector. */
+class Call implements Item {
+  skips = 0;
+  readonly since = performance.now();
+  readonly sequence: number;
+  readonly wallet: string;
+  readonly json: string;
+  readonly #lane: Lane;
+  readonly #resolve: (answer: RawAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(
+    lane: Lane,
+    sequence: number,
+    wallet: string,
+    json: string,
+    resolve: (answer: RawAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#lane = lane;
+    this.sequence = sequence;
+    this.wallet = wallet;
+    this.json = json;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  resolve(answer: RawAnswer): void {
+    this.#resolve(answer);
+    this.#lane.close(answer.outcome);
+  }
+
+  reject(error: unknown): void {
+    const refusal = asRefusal(error, false);
+    this.#reject(refusal);
+    this.#lane.close(refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
   }
 }

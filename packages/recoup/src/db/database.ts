@@ -36,13 +36,28 @@ export function overQueryable(client: Queryable, schema: string): Database {
   };
 }
 
+interface Named {
+  names: readonly string[];
+  rows: readonly unknown[][];
+}
+
+/** The rows that `answerEach` writes, as objects. */
+function named({ names, rows }: Named): unknown[] {
+  return rows.map((row) => {
+    const object: Record<string, unknown> = {};
+    for (let i = 0; i < names.length; i++) object[names[i]!] = row[i];
+    return object;
+  });
+}
+
 /** The answers in a driver's result: one row with one column `answer`, JSON as text (or already parsed by the driver). */
 export function decodeAnswer<A>(result: unknown, name: string): A[] {
   const rows = Array.isArray(result) ? result : (result as { rows?: unknown[] } | null)?.rows;
   const first = rows?.[0] as unknown;
   const answer = Array.isArray(first) ? first[0] : (first as { answer?: unknown } | undefined)?.answer;
-  if (typeof answer === 'string') return JSON.parse(answer) as A[];
-  if (Array.isArray(answer)) return answer as A[];
+  const parsed: unknown = typeof answer === 'string' ? JSON.parse(answer) : answer;
+  if (Array.isArray(parsed)) return parsed as A[];
+  if (typeof parsed === 'object' && parsed !== null) return named(parsed as Named) as A[];
   const rule = 'query(text, values) must give the rows as an array or as { rows }, each row an object or an array';
   throw new Refusal('database_error', `${name}: ${rule}`);
 }

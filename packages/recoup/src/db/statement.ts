@@ -60,6 +60,20 @@ ${body(lock).trim()}`);
 }
 
 /**
+ * The end of a statement that answers each input: its `ord`, its outcome and what else is named. As arrays below one list
+ * of names, because an object for each row takes PostgreSQL twice as long to write.
+ */
+export const answerEach = (from: string, outcome: string, others: Readonly<Record<string, string>>) => {
+  const values = Object.values(others).map((sql) => `,\n    ${sql}`);
+  return `
+select json_build_object(
+  'names', '${JSON.stringify(['ord', 'outcome', ...Object.keys(others)])}'::json,
+  'rows', coalesce(json_agg(json_build_array(ord,
+    ${outcome}${values.join('')})), '[]'))::text as answer
+from ${from}`;
+};
+
+/**
  * The functions that take any type, by their full names: another schema on a caller's search_path may have one of that
  * name for exactly our type, and PostgreSQL would take that one.
  */
@@ -99,9 +113,14 @@ function renderText(text: string, name: string, schema: string): Rendered {
   return { text: moved, prepared: `${name}.${hash}` };
 }
 
-/** The JSON of one input, or of a batch of inputs that are JSON already. */
-export function encode<C extends Columns>(_of: Statement<C, unknown>, input: InputOf<C>): string {
-  return JSON.stringify(input);
+/** The JSON of one input, without what is null: PostgreSQL reads every field that is there. */
+export function encode<C extends Columns>(of: Statement<C, unknown>, input: InputOf<C>): string {
+  let json = '';
+  for (const column in of.columns) {
+    const value = input[column];
+    if (value !== null && value !== undefined) json += `${json === '' ? '{' : ','}"${column}":${JSON.stringify(value)}`;
+  }
+  return json === '' ? '{}' : `${json}}`;
 }
 export function encodeBatch(inputs: readonly string[]): string {
   return `[${inputs.join(',')}]`;

@@ -1,9 +1,9 @@
 // job.cancel: the job is given up. Refund if not yet refunded; what a delivered part is worth may be kept.
 
 import type { RawAnswer } from '../db/runner.ts';
-import { statement } from '../db/statement.ts';
+import { answerEach, statement } from '../db/statement.ts';
 import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
-import { holdJobs, takeTurns, withoutJob } from './held.ts';
+import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface CancelRow extends RawAnswer {
   state: string | null;
@@ -20,7 +20,7 @@ export const cancelJob = statement<typeof columns, CancelRow>(
   columns,
   (lock) => `${holdWallets(lock)},
 ${holdJobs(lock, 'held')},
-judged as materialized (
+judged as (
   select s.*, ${beyond('case when refunded_at is null then price else 0 end', '-coalesce(kept, 0)')} as over, refunded_at is null as refunds,
     coalesce(has_job and succeeded_at is null and canceled_at is null, false) and has_wallet as may
   from work s),
@@ -37,28 +37,27 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, attempt, failures, refunded_at, canceled_at, settled_at, final_price, reason)
-  select wallet_id, id, queue, 'canceled', price, attempt, failures, case when refunds then at else refunded_at end, at,
-    case when kept is not null then at end, kept, coalesce(new_reason, reason)
-  from seen where wins
-  on conflict (wallet_id, id) do update set
-    state = 'canceled', refunded_at = excluded.refunded_at, canceled_at = excluded.canceled_at, settled_at = excluded.settled_at,
-    final_price = excluded.final_price, reason = excluded.reason,
-    not_before = null, lease_until = null, deadline_at = null, dead_at = null
-  where j.succeeded_at is null and j.canceled_at is null
-  returning j.wallet_id, j.id),
-done as materialized (
-  select s.*, coalesce(s.wins and w.id is not null, false) as booked, s.id as job_id, null::text as key, null::text as actor,
+  update recoup.jobs j set
+    state = 'canceled', canceled_at = s.at, refunded_at = case when s.refunds then s.at else s.refunded_at end,
+    settled_at = case when s.kept is not null then s.at end, final_price = s.kept, reason = coalesce(s.new_reason, s.reason),
+    not_before = null, lease_until = null, deadline_at = null, dead_at = null${asJudged}),
+done as (
+  select s.*, w.ord is not null as booked, s.id as job_id, null::text as key, null::text as actor,
     case when refunds then 'refund' end as type1, case when refunds then price end as amount1, 'canceled' as reason1,
     case when kept is not null then 'settle' end as type2, -kept as amount2, 'kept' as reason2
-  from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id),
+  from seen s full join won w on w.ord = s.ord),
 ${bookEntries},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, reason, worker, upstream_id, upstream_ref, started_at, ended_at)
   select wallet_id, id, attempt, 'canceled', 'canceled', new_reason, worker, upstream_id, upstream_ref, started_at, at
-  from book where booked and state in ('running', 'waiting'))
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not booked then 'again' else outcome end,
-  'state', case when booked then 'canceled' else state end, 'refunded', booked and refunds,
-  'kept', case when booked then kept else final_price end, 'balance', balance_after)), '[]')::text as answer
-from book`,
+  from book where booked and state in ('running', 'waiting'))${answerEach(
+    'book',
+    `case when wins and not booked then 'again' else outcome end`,
+    {
+      state: `case when booked then 'canceled' else state end`,
+      refunded: 'booked and refunds',
+      kept: 'case when booked then kept else final_price end',
+      balance: 'balance_after',
+    },
+  )}`,
 );

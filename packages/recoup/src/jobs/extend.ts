@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
+import { answerMoved, asJudged, holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
 
 export interface ExtendRow extends RawAnswer {
   lease_until: string | null;
@@ -15,7 +15,7 @@ export const extendJob = statement<typeof columns, ExtendRow>(
   'job.extend',
   columns,
   (lock) => `${holdJobs(lock, 'input')},
-judged as materialized (
+judged as (
   select s.*, greatest(lease_until, now + coalesce(s.lease_ms, q.lease_ms) * interval '1 millisecond') as until,
     coalesce(state = 'running' and attempt = n, false) as may
   from (select w.* from work w) s
@@ -32,12 +32,5 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, lease_until, upstream_ref)
-  select wallet_id, id, queue, 'running', price, max_failures, attempt, failures, until, coalesce(new_ref, upstream_ref) from seen where wins
-  on conflict (wallet_id, id) do update set lease_until = excluded.lease_until, upstream_ref = excluded.upstream_ref
-  where j.state = 'running' and j.attempt = excluded.attempt
-  returning j.wallet_id, j.id)
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and w.id is null then 'again' else outcome end,
-  'lease_until', case when wins then until else lease_until end)), '[]')::text as answer
-from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id`,
+  update recoup.jobs j set lease_until = s.until, upstream_ref = coalesce(s.new_ref, s.upstream_ref)${asJudged})${answerMoved({ lease_until: 'case when moved then until else lease_until end' })}`,
 );

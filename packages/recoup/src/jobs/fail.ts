@@ -1,9 +1,9 @@
 // job.fail: an attempt failed. Retry, dead letter or failed; refund if due and not yet refunded.
 
 import type { RawAnswer } from '../db/runner.ts';
-import { statement } from '../db/statement.ts';
+import { answerEach, statement } from '../db/statement.ts';
 import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
-import { holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
+import { asJudged, holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
 
 export interface FailRow extends RawAnswer {
   queue: string | null;
@@ -37,7 +37,7 @@ interface Report {
 export const failing = (report: Report) => (lock: string) =>
   `${holdWallets(lock)},
 ${holdJobs(lock, 'held')},
-judged as materialized (
+judged as (
   select s.*, q.*, l.*, c.*, k.*, (live or late) and has_wallet as may,
     ${report.verdict} as new_verdict_, ${report.reason} as new_reason_, ${report.upstreamRef} as new_ref_,
     case when queue is null then 'failed' when kills then 'dead' else 'queued' end as next_state,
@@ -72,34 +72,30 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, refund_on, max_failures, attempt, failures, failed_attempt,
-    verdict, reason, not_before, dead_at, refunded_at)
-  select wallet_id, id, queue, next_state, price, refund_on, max_failures, attempt, failures + counts::int, attempt,
-    new_verdict_, new_reason_, next_not_before, case when next_state = 'dead' then at end, case when refunds then at else refunded_at end
-  from seen where wins
-  on conflict (wallet_id, id) do update set
-    state = excluded.state, failures = excluded.failures, failed_attempt = excluded.failed_attempt, verdict = excluded.verdict,
-    reason = excluded.reason, not_before = excluded.not_before, dead_at = excluded.dead_at, refunded_at = excluded.refunded_at,
-    lease_until = null, deadline_at = null
-  where j.attempt = excluded.attempt and j.state in ('queued', 'running', 'waiting')
-  returning j.wallet_id, j.id),
-done as materialized (
-  select s.*, coalesce(s.wins and w.id is not null, false) as booked, s.id as job_id, null::text as key, null::text as actor,
+  update recoup.jobs j set
+    state = s.next_state, failures = s.failures + s.counts::int, failed_attempt = s.attempt, verdict = s.new_verdict_,
+    reason = s.new_reason_, not_before = s.next_not_before, lease_until = null, deadline_at = null,
+    dead_at = case when s.next_state = 'dead' then s.at end, refunded_at = case when s.refunds then s.at else s.refunded_at end${asJudged}),
+done as (
+  select s.*, w.ord is not null as booked, s.id as job_id, null::text as key, null::text as actor,
     case when refunds then 'refund' end as type1, case when refunds then price end as amount1, '${report.code}' as reason1,
     null::text as type2, null::bigint as amount2, null::text as reason2
-  from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id),
+  from seen s full join won w on w.ord = s.ord),
 ${bookEntries},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, verdict, job_state, reason, worker, upstream_id,
     upstream_ref, started_at, ended_at)
   select wallet_id, id, attempt, case when counts then '${report.endedAs}' when ${report.retryable} then 'confirmed' else 'rejected' end, new_verdict_, next_state, new_reason_, worker,
     upstream_id, coalesce(new_ref_, upstream_ref), started_at, at
-  from book where booked)
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not booked then 'again' else outcome end,
-  'queue', queue, 'attempt', attempt, 'state', case when booked then next_state else state end,
-  'failures', failures + (booked and counts)::int, 'not_before', case when booked then next_not_before else not_before end,
-  'refunded', booked and refunds, 'balance', balance_after)), '[]')::text as answer
-from book`;
+  from book where booked)${answerEach('book', `case when wins and not booked then 'again' else outcome end`, {
+    queue: 'queue',
+    attempt: 'attempt',
+    state: 'case when booked then next_state else state end',
+    failures: 'failures + (booked and counts)::int',
+    not_before: 'case when booked then next_not_before else not_before end',
+    refunded: 'booked and refunds',
+    balance: 'balance_after',
+  })}`;
 
 const columns = {
   wallet_id: 'text',

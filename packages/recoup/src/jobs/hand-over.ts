@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { holdJobs, takeTurns, withoutJob } from './held.ts';
+import { answerMoved, asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface HandOverRow extends RawAnswer {
   deadline_at: string | null;
@@ -15,7 +15,7 @@ export const handOverJob = statement<typeof columns, HandOverRow>(
   'job.handOver',
   columns,
   (lock) => `${holdJobs(lock, 'input')},
-judged as materialized (
+judged as (
   select s.*, now + deadline_ms * interval '1 millisecond' as until, coalesce(state = 'running' and attempt = n, false) as may
   from work s),
 ${takeTurns},
@@ -31,13 +31,6 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, deadline_at, upstream_ref)
-  select wallet_id, id, queue, 'waiting', price, max_failures, attempt, failures, until, coalesce(new_ref, upstream_ref) from seen where wins
-  on conflict (wallet_id, id) do update set
-    state = 'waiting', deadline_at = excluded.deadline_at, upstream_ref = excluded.upstream_ref, lease_until = null
-  where j.state = 'running' and j.attempt = excluded.attempt
-  returning j.wallet_id, j.id)
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and w.id is null then 'again' else outcome end,
-  'deadline_at', case when wins then until else deadline_at end)), '[]')::text as answer
-from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id`,
+  update recoup.jobs j set
+    state = 'waiting', deadline_at = s.until, upstream_ref = coalesce(s.new_ref, s.upstream_ref), lease_until = null${asJudged})${answerMoved({ deadline_at: 'case when moved then until else deadline_at end' })}`,
 );

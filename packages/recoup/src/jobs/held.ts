@@ -1,5 +1,7 @@
 // The start of every statement that moves existing jobs: each input beside its job's newest version, held.
 
+import { answerEach } from '../db/statement.ts';
+
 const COLUMNS = `state, queue, price, refund_on, max_failures, attempt, failures, releases, failed_attempt, verdict,
       not_before, lease_until, deadline_at, worker, upstream_id, upstream_ref, reason, started_at, dead_at,
       refunded_at, succeeded_at, succeeded_attempt, reclaimed_at, settled_at, final_price, canceled_at`;
@@ -13,7 +15,7 @@ work as materialized (
   select i.*, j.*${source === 'input' ? ', recoup.clock() as now, recoup.clock() as at' : ''}
   from (select * from ${source} order by wallet_id, id, ord) i
   left join lateral (
-    select true as has_job, ${COLUMNS}
+    select true as has_job, ctid as tid, ${COLUMNS}
     from recoup.jobs where wallet_id = i.wallet_id and id = i.id for no key update ${lock}) j on true)`;
 
 /**
@@ -21,10 +23,26 @@ work as materialized (
  * one whose guard holds. Only the first may win; what stands behind it runs `again`, on the row that the first one left.
  */
 export const takeTurns = `
-turn as materialized (
+turn as (
   select s.*, count(*) filter (where may) over (
     partition by wallet_id, id order by ord rows between unbounded preceding and 1 preceding) as earlier
   from judged s)`;
+
+/**
+ * The end of a write to `jobs j` from `seen s`: by ctid, so that exactly the version is written that is held and was judged,
+ * and no guard is left to repeat. A version newer than the snapshot cannot be found that way: its input runs `again`.
+ */
+export const asJudged = `
+  from seen s where j.ctid = s.tid and s.wins
+  returning s.ord`;
+
+/** The answers of a statement that moves no money: over `seen` and `won`, with `moved` where the job was written. */
+export const answerMoved = (others: Record<string, string>) =>
+  answerEach(
+    '(select s.*, w.ord is not null as moved from seen s full join won w on w.ord = s.ord) s',
+    `case when wins and not moved then 'again' else outcome end`,
+    others,
+  );
 
 /**
  * Whether the snapshot has the input's job, or its charge. By key, true or null. Not EXISTS: a generic plan may answer

@@ -47,17 +47,19 @@ found as materialized (
   cross join lateral (
     select j.* from generate_series(0, 9) p
     cross join lateral (
-      select wallet_id, id, queue, state, price, priority, not_before, max_failures, attempt, failures, payload_bytes
+      select ctid as tid, wallet_id, id, attempt, priority, not_before, payload_bytes
       from recoup.jobs
       where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock()
         and not_before >= coalesce((i.marks ->> p::text)::timestamptz, '-infinity')
       order by not_before limit i.count for no key update skip locked) j
     limit i.count) j
   where not q.paused and not exists (select from prior)),
--- One answer carries at most so many bytes of payload, or one job: the others are left to the next claim.
+-- One answer carries at most so many bytes of payload, or one job: the others are left to the next claim. So are, with a
+-- request id, jobs that changed between snapshot and lock: the write by ctid does not find them, and what is noted must be given.
 pick as materialized (
   select * from (select f.*, sum(payload_bytes) over (order by place) as bytes from found f) f
-  where bytes <= 16000000 or place = 1),
+  where (bytes <= 16000000 or place = 1)
+    and case when (select request_id from input) is null then true else (select true from recoup.jobs j where j.ctid = f.tid) end),
 noted as (
   insert into recoup.lease_requests (queue, id, jobs, created_at)
   select i.queue, i.request_id, (select jsonb_agg(jsonb_build_array(wallet_id, id, attempt + 1)) from pick), recoup.clock()
@@ -65,13 +67,11 @@ noted as (
   on conflict (queue, id) do nothing
   returning id),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, lease_until, worker, started_at)
-  select p.wallet_id, p.id, p.queue, 'running', p.price, p.max_failures, p.attempt + 1, p.failures, p.until, p.worker, p.now
-  from pick p where exists (select from input where request_id is null) or exists (select from noted)
-  on conflict (wallet_id, id) do update set
-    state = 'running', attempt = excluded.attempt, lease_until = excluded.lease_until, worker = excluded.worker,
-    started_at = excluded.started_at, not_before = null, upstream_id = null, upstream_ref = null
-  where j.state = 'queued'
+  update recoup.jobs j set
+    state = 'running', attempt = j.attempt + 1, lease_until = p.until, worker = p.worker,
+    started_at = p.now, not_before = null, upstream_id = null, upstream_ref = null
+  from pick p
+  where j.ctid = p.tid and (exists (select from input where request_id is null) or exists (select from noted))
   returning j.*),
 given as (
   select j.* from prior cross join lateral jsonb_array_elements(prior.jobs) e

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
+import { answerMoved, asJudged, holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
 
 export interface ReleaseRow extends RawAnswer {
   not_before: string | null;
@@ -22,7 +22,7 @@ export const releaseJob = statement<typeof columns, ReleaseRow>(
   'job.release',
   columns,
   (lock) => `${holdJobs(lock, 'input')},
-judged as materialized (
+judged as (
   select s.*, q.max_releases, coalesce(state = 'running' and attempt = n, false) as mine,
     coalesce(state = 'running' and attempt = n and releases < q.max_releases, false) as may
   from work s
@@ -41,20 +41,10 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, max_failures, attempt, failures, releases, not_before)
-  select wallet_id, id, queue, 'queued', price, max_failures, attempt, failures, releases + 1, next_not_before from seen where wins
-  on conflict (wallet_id, id) do update set
-    state = 'queued', releases = excluded.releases, not_before = excluded.not_before, lease_until = null
-  where j.state = 'running' and j.attempt = excluded.attempt
-  returning j.wallet_id, j.id),
-done as materialized (
-  select s.*, coalesce(s.wins and w.id is not null, false) as moved
-  from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id),
+  update recoup.jobs j set
+    state = 'queued', releases = s.releases + 1, not_before = s.next_not_before, lease_until = null${asJudged}),
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, reason, worker, upstream_id, upstream_ref, started_at, ended_at)
   select wallet_id, id, attempt, 'released', 'queued', new_reason, worker, upstream_id, coalesce(new_ref, upstream_ref), started_at, at
-  from done where moved)
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not moved then 'again' else outcome end,
-  'not_before', case when moved then next_not_before else not_before end)), '[]')::text as answer
-from done`,
+  from seen join won using (ord))${answerMoved({ not_before: 'case when moved then next_not_before else not_before end' })}`,
 );

@@ -1,9 +1,9 @@
 // job.settle: what an ended job turned out to be worth, once.
 
 import type { RawAnswer } from '../db/runner.ts';
-import { statement } from '../db/statement.ts';
+import { answerEach, statement } from '../db/statement.ts';
 import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
-import { holdJobs, takeTurns, withoutJob } from './held.ts';
+import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface SettleRow extends RawAnswer {
   final_price: number | null;
@@ -19,7 +19,7 @@ export const settleJob = statement<typeof columns, SettleRow>(
   columns,
   (lock) => `${holdWallets(lock)},
 ${holdJobs(lock, 'held')},
-judged as materialized (
+judged as (
   select s.*, t.*, ${beyond('taken - new_final_price')} as over,
     coalesce((succeeded_at is not null or canceled_at is not null) and settled_at is null, false) and has_wallet as may
   from work s
@@ -37,22 +37,15 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, attempt, failures, refunded_at, succeeded_at, succeeded_attempt,
-    reclaimed_at, canceled_at, settled_at, final_price)
-  select wallet_id, id, queue, state, price, attempt, failures, refunded_at, succeeded_at, succeeded_attempt, reclaimed_at,
-    canceled_at, at, new_final_price
-  from seen where wins
-  on conflict (wallet_id, id) do update set settled_at = excluded.settled_at, final_price = excluded.final_price
-  where j.settled_at is null and (j.succeeded_at is not null or j.canceled_at is not null)
-  returning j.wallet_id, j.id),
-done as materialized (
-  select s.*, coalesce(s.wins and w.id is not null, false) as booked, s.id as job_id, null::text as key, null::text as actor,
+  update recoup.jobs j set settled_at = s.at, final_price = s.new_final_price${asJudged}),
+done as (
+  select s.*, w.ord is not null as booked, s.id as job_id, null::text as key, null::text as actor,
     'settle' as type1, taken - new_final_price as amount1, 'final price' as reason1,
     null::text as type2, null::bigint as amount2, null::text as reason2
-  from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id),
-${bookEntries}
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not booked then 'again' else outcome end,
-  'final_price', case when booked then new_final_price else final_price end,
-  'amount', case when settled_at is not null then taken - final_price else amount1 end, 'balance', balance_after)), '[]')::text as answer
-from book`,
+  from seen s full join won w on w.ord = s.ord),
+${bookEntries}${answerEach('book', `case when wins and not booked then 'again' else outcome end`, {
+  final_price: 'case when booked then new_final_price else final_price end',
+  amount: 'case when settled_at is not null then taken - final_price else amount1 end',
+  balance: 'balance_after',
+})}`,
 );

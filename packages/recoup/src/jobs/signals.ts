@@ -165,6 +165,9 @@ const SUBMIT = [
   'traceparent',
 ];
 
+const ONLY_WITH_QUEUE = ['priority', 'notBefore', 'delayMs', 'maxFailures'] as const;
+const ONLY_WITHOUT = ['deadlineMs', 'upstreamRef'] as const;
+
 export const keyOf = (input: JobKey) => ({
   wallet_id: check.id('wallet', input.wallet),
   id: check.id('job', input.job),
@@ -188,9 +191,7 @@ export function submitInput(input: Submit) {
   check.onlyFields('submit', input, SUBMIT);
   const queue = input.queue === null ? null : check.id('queue', input.queue);
   if (queue === '*') throw new InvalidInput('queue', '"*" names the settings of all queues, not a queue');
-  const withQueue = ['priority', 'notBefore', 'delayMs', 'maxFailures'] as const;
-  const without = ['deadlineMs', 'upstreamRef'] as const;
-  for (const field of queue === null ? withQueue : without) {
+  for (const field of queue === null ? ONLY_WITH_QUEUE : ONLY_WITHOUT) {
     if ((input[field] ?? null) !== null) {
       throw new InvalidInput(
         field,

@@ -1,7 +1,7 @@
 // job.submit: a job comes to be and its price is charged.
 
 import type { RawAnswer } from '../db/runner.ts';
-import { statement } from '../db/statement.ts';
+import { answerEach, statement } from '../db/statement.ts';
 import { bookEntries, holdWallets, walletMoved, withoutWallet } from '../wallets/booking.ts';
 import { chargeThere, jobThere, queueOf } from './held.ts';
 import type { Job } from './job.ts';
@@ -46,18 +46,17 @@ export const submitJob = statement<typeof columns, SubmitRow>(
   'job.submit',
   columns,
   (lock) => `${holdWallets(lock)},
-judged as materialized (
+judged as (
   select s.*, q.refund_on, coalesce(s.max_failures, q.max_failures) as failures_allowed,
     case
-      when ${jobThere} then 'duplicate'
+      when ${chargeThere} then case when ${jobThere} then 'duplicate' else 'pruned' end
       when not has_wallet then ${withoutWallet('no_wallet')}
-      when ${chargeThere} then 'pruned'
       when row_number() over (partition by s.wallet_id, s.id order by s.ord) > 1 then 'again'
       when status <> 'active' then 'wallet_closed'
     end as refused
   from held s
   cross join lateral (${queueOf('s.queue', 'refund_on, max_failures')}) q),
-summed as materialized (
+summed as (
   select s.*, balance + overdraft_limit as available,
     sum(price) filter (where refused is null) over (partition by wallet_id order by ord rows unbounded preceding) as total
   from judged s),
@@ -76,18 +75,25 @@ won as (
   from seen where wins
   on conflict (wallet_id, id) do nothing
   returning wallet_id, id, not_before),
-done as materialized (
+done as (
   select s.*, coalesce(s.wins and w.id is not null, false) as booked, s.id as job_id, null::text as key, null::text as actor,
     w.not_before as starts_at,
     'charge' as type1, -price as amount1, null::text as reason1, null::text as type2, null::bigint as amount2, null::text as reason2
   from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id),
-${bookEntries}
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome',
-  case when booked then 'charged' when refused is not null then refused when wins then 'again'
-       when price > rest and not ${walletMoved} then 'insufficient_credits' else 'again' end,
-  'seq', seq, 'balance', balance_after, 'overdraft_limit', overdraft_limit, 'at', at, 'not_before', starts_at,
-  'max_failures', failures_allowed, 'refund_on', refund_on)), '[]')::text as answer
-from book s`,
+${bookEntries}${answerEach(
+  'book s',
+  `case when booked then 'charged' when refused is not null then refused when wins then 'again'
+         when price > rest and not ${walletMoved} then 'insufficient_credits' else 'again' end`,
+  {
+    seq: 'seq',
+    balance: 'balance_after',
+    overdraft_limit: 'overdraft_limit',
+    at: 'at',
+    not_before: 'starts_at',
+    max_failures: 'failures_allowed',
+    refund_on: 'refund_on',
+  },
+)}`,
   // The one transition that comes in floods: more than one batch at once keeps both ends busy.
   { lanes: 3 },
 );

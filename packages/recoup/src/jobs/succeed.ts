@@ -1,9 +1,9 @@
 // job.succeed: the work is done, whoever says so and however late. Reclaims what was refunded; settles a final price.
 
 import type { RawAnswer } from '../db/runner.ts';
-import { statement } from '../db/statement.ts';
+import { answerEach, statement } from '../db/statement.ts';
 import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
-import { holdJobs, takeTurns, withoutJob } from './held.ts';
+import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface SucceedRow extends RawAnswer {
   state: string | null;
@@ -39,7 +39,7 @@ export const succeedJob = statement<typeof columns, SucceedRow>(
   columns,
   (lock) => `${holdWallets(lock, lock === '' ? 'true' : moneyAhead('input'))},
 ${holdJobs(lock, 'held')},
-judged as materialized (
+judged as (
   select s.*, ${beyond('case when refunded_at is not null then -price else 0 end', 'coalesce(price - new_final_price, 0)')} as over,
     coalesce(n, attempt) as done_attempt, refunded_at is not null as reclaims,
     coalesce(has_job and succeeded_at is null and canceled_at is null, false)
@@ -59,24 +59,16 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  insert into recoup.jobs as j (wallet_id, id, queue, state, price, attempt, failures, refunded_at, succeeded_at, succeeded_attempt,
-    reclaimed_at, settled_at, final_price, upstream_ref, result)
-  select wallet_id, id, queue, 'succeeded', price, attempt, failures, refunded_at, at, done_attempt,
-    case when reclaims then at end, case when new_final_price is not null then at end, new_final_price,
-    coalesce(new_ref, upstream_ref), new_result
-  from seen where wins
-  on conflict (wallet_id, id) do update set
-    state = 'succeeded', succeeded_at = excluded.succeeded_at, succeeded_attempt = excluded.succeeded_attempt,
-    reclaimed_at = excluded.reclaimed_at, settled_at = excluded.settled_at, final_price = excluded.final_price,
-    upstream_ref = excluded.upstream_ref, result = excluded.result,
-    not_before = null, lease_until = null, deadline_at = null, dead_at = null
-  where j.succeeded_at is null and j.canceled_at is null
-  returning j.wallet_id, j.id),
-done as materialized (
-  select s.*, coalesce(s.wins and w.id is not null, false) as booked, s.id as job_id, null::text as key, null::text as actor,
+  update recoup.jobs j set
+    state = 'succeeded', succeeded_at = s.at, succeeded_attempt = s.done_attempt,
+    reclaimed_at = case when s.reclaims then s.at end, settled_at = case when s.new_final_price is not null then s.at end,
+    final_price = s.new_final_price, upstream_ref = coalesce(s.new_ref, s.upstream_ref), result = s.new_result,
+    not_before = null, lease_until = null, deadline_at = null, dead_at = null${asJudged}),
+done as (
+  select s.*, w.ord is not null as booked, s.id as job_id, null::text as key, null::text as actor,
     case when reclaims then 'reclaim' end as type1, case when reclaims then -price end as amount1, 'late success' as reason1,
     case when new_final_price is not null then 'settle' end as type2, price - new_final_price as amount2, 'final price' as reason2
-  from seen s full join won w on w.wallet_id = s.wallet_id and w.id = s.id),
+  from seen s full join won w on w.ord = s.ord),
 ${bookEntries},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, worker, upstream_id, upstream_ref, started_at, ended_at)
@@ -90,12 +82,12 @@ ended as (
     union all
     select b.attempt, 'superseded', worker, upstream_id, b.upstream_ref, started_at
     where b.state in ('running', 'waiting') and done_attempt <> b.attempt) e
-  where b.booked)
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome', case when wins and not booked then 'again' else outcome end,
-  'state', case when booked then 'succeeded' else state end,
-  'succeeded_attempt', case when booked then done_attempt else succeeded_attempt end,
-  'succeeded_at', case when booked then at else succeeded_at end,
-  'reclaimed', case when booked then reclaims else reclaimed_at is not null end,
-  'final_price', case when booked then new_final_price else final_price end, 'balance', balance_after)), '[]')::text as answer
-from book`,
+  where b.booked)${answerEach('book', `case when wins and not booked then 'again' else outcome end`, {
+    state: `case when booked then 'succeeded' else state end`,
+    succeeded_attempt: 'case when booked then done_attempt else succeeded_attempt end',
+    succeeded_at: 'case when booked then at else succeeded_at end',
+    reclaimed: 'case when booked then reclaims else reclaimed_at is not null end',
+    final_price: 'case when booked then new_final_price else final_price end',
+    balance: 'balance_after',
+  })}`,
 );

@@ -14,7 +14,7 @@ locked as materialized (
     select id, customer_id, status, balance, overdraft_limit, last_seq, next_expiry_at,
            greatest(recoup.clock(), last_entry_at) as at
     from recoup.wallets where id = i.wallet_id for no key update ${lock}) w),
-held as materialized (
+held as (
   select i.*, w.id is not null as has_wallet, w.customer_id, w.status, w.balance, w.overdraft_limit, w.last_seq,
          coalesce(w.at, recoup.clock()) as at, recoup.clock() as now
   from input i full join locked w on w.id = i.wallet_id)`;
@@ -64,7 +64,7 @@ ent as (
   cross join lateral (values
     (b.seq - (b.type2 is not null)::int, b.type1, b.amount1, b.balance_after - coalesce(b.amount2, 0), b.reason1),
     (b.seq, b.type2, b.amount2, b.balance_after, b.reason2)) e(seq, type, amount, balance, reason)
-  where b.booked and e.type is not null),
+  where b.booked and (b.type1 is not null or b.type2 is not null) and e.type is not null),
 mov as (
   insert into recoup.wallets (id, customer_id, balance, last_seq, last_entry_at)
   select distinct on (wallet_id) wallet_id, customer_id, balance_after, seq, at

@@ -1,7 +1,7 @@
 // wallet.grant and wallet.adjust: entries that come with a key of the caller's, once per wallet and key.
 
 import type { RawAnswer } from '../db/runner.ts';
-import { statement } from '../db/statement.ts';
+import { answerEach, statement } from '../db/statement.ts';
 import { bookEntries, holdWallets, walletMoved, withoutWallet } from './booking.ts';
 
 export interface KeyedAnswer extends RawAnswer {
@@ -29,7 +29,7 @@ const columns = {
  */
 const keyed = (type: 'grant' | 'adjust', outcome: string) => (lock: string) =>
   `${holdWallets(lock)},
-judged as materialized (
+judged as (
   select s.*, e.seq as old_seq, e.amount as old_amount, e.balance as old_balance, e.created_at as old_at, e.type as old_type, e.job_id as old_job_id,
     case
       when e.seq is not null then case when e.type = '${type}' and e.amount = s.amount and e.job_id is not distinct from s.job_id then 'duplicate' else 'conflict' end
@@ -40,7 +40,7 @@ judged as materialized (
   from held s
   left join lateral (select seq, amount, balance, created_at, type, job_id from recoup.entries
                      where wallet_id = s.wallet_id and key = s.key) e on true),
-summed as materialized (
+summed as (
   select s.*, balance + sum(amount) filter (where refused is null) over x as total,
     row_number() over x = 1 as first, bool_or(refused in ('again', 'busy')) over x as behind
   from judged s
@@ -54,18 +54,21 @@ seen as materialized (
       else '${outcome}' end as outcome
   from summed s
   window x as (partition by wallet_id order by ord rows unbounded preceding)),
-done as materialized (
+done as (
   select s.*, outcome = '${outcome}' as booked, '${type}' as type1, amount as amount1, reason as reason1,
     null::text as type2, null::bigint as amount2, null::text as reason2
   from seen s),
 ${bookEntries},
 noted as (
   insert into recoup.notes (wallet_id, seq, note)
-  select wallet_id, seq, note from book where booked and note is not null)
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome', outcome,
-  'seq', coalesce(old_seq, seq), 'amount', coalesce(old_amount, amount), 'balance', coalesce(old_balance, balance_after),
-  'at', coalesce(old_at, at), 'type', coalesce(old_type, type1), 'job', old_job_id)), '[]')::text as answer
-from book`;
+  select wallet_id, seq, note from book where booked and note is not null)${answerEach('book', 'outcome', {
+    seq: 'coalesce(old_seq, seq)',
+    amount: 'coalesce(old_amount, amount)',
+    balance: 'coalesce(old_balance, balance_after)',
+    at: 'coalesce(old_at, at)',
+    type: 'coalesce(old_type, type1)',
+    job: 'old_job_id',
+  })}`;
 
 export const grantEntry = statement<typeof columns, KeyedAnswer>('wallet.grant', columns, keyed('grant', 'granted'));
 export const adjustEntry = statement<typeof columns, KeyedAnswer>(

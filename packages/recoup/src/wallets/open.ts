@@ -1,7 +1,7 @@
 // wallet.open and wallet.change: a wallet comes to be, and its limit or status changes. No money moves.
 
 import type { RawAnswer } from '../db/runner.ts';
-import { statement } from '../db/statement.ts';
+import { answerEach, statement } from '../db/statement.ts';
 
 export interface OpenAnswer extends RawAnswer {
   customer_id: string;
@@ -35,14 +35,17 @@ won as (
   select wallet_id, customer_id, unit, overdraft_limit, recoup.clock() from seen where old_id is null and twin = 1 and may
   on conflict (id) do nothing
   returning id),
-done as materialized (select s.*, w.id as new_id from seen s full join won w on w.id = s.wallet_id)
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome',
-  case when old_id is null then case when not may then 'busy' when new_id is not null and twin = 1 then 'opened' else 'again' end
-       when (old_customer_id, old_unit, old_overdraft_limit) = (customer_id, unit, overdraft_limit) then 'duplicate'
-       else 'conflict' end,
-  'customer_id', coalesce(old_customer_id, customer_id), 'unit', coalesce(old_unit, unit),
-  'overdraft_limit', coalesce(old_overdraft_limit, overdraft_limit))), '[]')::text as answer
-from done`,
+done as (select s.*, w.id as new_id from seen s full join won w on w.id = s.wallet_id)${answerEach(
+    'done',
+    `case when old_id is null then case when not may then 'busy' when new_id is not null and twin = 1 then 'opened' else 'again' end
+         when (old_customer_id, old_unit, old_overdraft_limit) = (customer_id, unit, overdraft_limit) then 'duplicate'
+         else 'conflict' end`,
+    {
+      customer_id: 'coalesce(old_customer_id, customer_id)',
+      unit: 'coalesce(old_unit, unit)',
+      overdraft_limit: 'coalesce(old_overdraft_limit, overdraft_limit)',
+    },
+  )}`,
 );
 
 const changeColumns = { wallet_id: 'text', overdraft_limit: 'bigint', status: 'text' } as const;
@@ -61,9 +64,10 @@ won as (
   insert into recoup.wallets (id, customer_id, overdraft_limit, status)
   select id, customer_id, coalesce(overdraft_limit, old_overdraft_limit), coalesce(status, old_status)
   from held where id is not null and twin = 1
-  on conflict (id) do update set overdraft_limit = excluded.overdraft_limit, status = excluded.status)
-select coalesce(json_agg(json_build_object('ord', ord, 'outcome',
-  case when id is not null then case when twin = 1 then 'changed' else 'again' end
-       when (select true from recoup.wallets w where w.id = s.wallet_id) then 'busy' else 'no_wallet' end)), '[]')::text as answer
-from held s`,
+  on conflict (id) do update set overdraft_limit = excluded.overdraft_limit, status = excluded.status)${answerEach(
+    'held s',
+    `case when id is not null then case when twin = 1 then 'changed' else 'again' end
+         when (select true from recoup.wallets w where w.id = s.wallet_id) then 'busy' else 'no_wallet' end`,
+    {},
+  )}`,
 );
