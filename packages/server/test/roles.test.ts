@@ -65,13 +65,14 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const service = await Api.replica(
       { url: as(app) },
       {
-        open: { connection: as(app), migrate: true, sweep: true, pollMs: 50, pruneAfterMs: 0 },
+        open: { connection: as(app), migrate: true, sweep: true, pollMs: 50 },
         webhookSecrets: { generic: [WEBHOOK_SECRET] },
       },
     );
     const api = Api.over(service);
     await callEvery(api, 'content');
     expect(await service.recoup.sweep()).toMatchObject({ failed: 0 });
+    expect(await service.recoup.jobs.prune({ olderThanMs: 0 })).toBeGreaterThan(0);
     expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^recoup_database_up 1$/m);
     expect((await service.recoup.verify()).problems).toEqual([]);
     await service.close();

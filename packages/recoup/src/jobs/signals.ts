@@ -149,24 +149,10 @@ export const MAX_JSON = 1_048_576;
 const MAX_REASON = 2000;
 const MAX_ATTEMPT = 2_147_483_647;
 
-const SUBMIT = [
-  'wallet',
-  'job',
-  'queue',
-  'price',
-  'payload',
-  'priority',
-  'notBefore',
-  'delayMs',
-  'maxFailures',
-  'labels',
-  'deadlineMs',
-  'upstreamRef',
-  'traceparent',
-];
-
 const ONLY_WITH_QUEUE = ['priority', 'notBefore', 'delayMs', 'maxFailures'] as const;
 const ONLY_WITHOUT = ['deadlineMs', 'upstreamRef'] as const;
+const ALWAYS = ['wallet', 'job', 'queue', 'price', 'payload', 'labels', 'traceparent'];
+const SUBMIT = [...ALWAYS, ...ONLY_WITH_QUEUE, ...ONLY_WITHOUT];
 
 export const keyOf = (input: JobKey) => ({
   wallet_id: check.id('wallet', input.wallet),
