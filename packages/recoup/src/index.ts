@@ -2,6 +2,7 @@
 export type { Database, Queryable } from './db/database.ts';
 export { asRefusal, isConflict } from './db/failures.ts';
 export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
+export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
 export type { FeedEvent } from './feed.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';

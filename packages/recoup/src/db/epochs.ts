@@ -1,0 +1,123 @@
+// Epochs: opens the next one where transaction ids may be used twice, and tells whether that is due.
+import type { Queryable } from './database.ts';
+import { inSchema, quoted } from './schema.ts';
+
+/** Transaction ids of an epoch: a position in the feed is `epoch * SPAN + transaction id`. 2^48 last for decades. */
+const SPAN = '281474976710656';
+/** SQL: where the positions of an epoch begin. */
+export const firstPosition = (number: string) => `(${number}::bigint * ${SPAN})`;
+
+/** SQL: the newest position there is; null before the first. */
+export const lastPosition = `greatest((select tx from recoup.entries order by tx desc limit 1), (select tx from recoup.attempts order by tx desc limit 1))`;
+
+/** SQL: a transaction id as a position of an epoch. */
+export const positionOf = (xid: string, number: string) =>
+  `(${firstPosition(number)} + ${xid}::text::bigint)::text::xid8`;
+
+/** Says what is to be done; used by doctor, readyz, verify and the feed. */
+export const OPEN_EPOCH = 'recoup epochs open --reason "…"';
+
+/** One row of `recoup.epochs`. Instants are RFC 3339 text here. */
+export interface EpochRow {
+  number: number;
+  openedAt: string;
+  reason: string;
+  actor: string | null;
+}
+
+export interface EpochState extends EpochRow {
+  /** The ledger carries transaction ids that this server has not reached: rows of another cluster. The feed stands still. */
+  behind: boolean;
+  /** The server is not the one that the epoch was opened on: recovered, promoted, upgraded, or another cluster. */
+  moved: boolean;
+}
+
+const columns = `json_build_object('number', e.number, 'openedAt', e.opened_at, 'reason', e.reason, 'actor', e.actor`;
+
+// What a snapshot shows has ended, so no visible row can carry an id that the snapshot takes to be in the future.
+const STATE = `
+select ${columns},
+  'behind', coalesce(${lastPosition} >= ${positionOf('pg_snapshot_xmax(pg_current_snapshot())', 'e.number')}, false),
+  'moved', coalesce(e.server <> recoup.server_id(), false))::text as answer
+from recoup.epochs e order by e.number desc limit 1`;
+
+const LIST = `select coalesce(json_agg(${columns}) order by e.number), '[]')::text as answer from recoup.epochs e`;
+
+/** Null where this schema has no epochs yet. */
+export async function epochState(client: Queryable, schema: string): Promise<EpochState | null> {
+  const there = `select to_regclass($1)::text as answer`;
+  if ((await answerOf(client, there, [`${quoted(schema)}.epochs`])) === null) return null;
+  return JSON.parse((await answerOf(client, inSchema(STATE, schema), []))!) as EpochState;
+}
+
+export async function listEpochs(client: Queryable, schema: string): Promise<EpochRow[]> {
+  return JSON.parse((await answerOf(client, inSchema(LIST, schema), []))!) as EpochRow[];
+}
+
+export interface OpenEpochRow {
+  reason: string;
+  actor: string | null;
+  /** What was written since this instant is told again to readers of older cursors: RFC 3339, or null. */
+  since: string | null;
+}
+
+// A minimum over numbers, not over xid8: reads both tables once, in parallel, instead of following the index.
+const REREAD = `
+select (select min(tx) from (
+  select min(tx::text::bigint) as tx from recoup.entries where created_at >= $1::timestamptz
+  union all
+  select min(tx::text::bigint) from recoup.attempts where ended_at >= $1::timestamptz) t)::text as answer`;
+/** The last change that came from elsewhere, with a minute for clocks that differ; null where this server never recovered since its start. */
+const RECOVERED = `select (pg_last_xact_replay_timestamp() - interval '1 minute')::text as answer where not pg_is_in_recovery()`;
+
+/**
+ * Opens the next epoch in the caller's transaction: waits until nobody writes, so that no position of the old epoch can
+ * appear behind one of the new. A default, not a column: what is written every day costs nothing more. Needs the owner
+ * of the tables. Returns its number.
+ */
+export async function openEpoch(client: Queryable, schema: string, { reason, actor, since }: OpenEpochRow) {
+  const from = since ?? (await movedAt(client, schema));
+  const reread = from === null ? null : await answerOf(client, inSchema(REREAD, schema), [from]);
+  await client.query(inSchema('lock table recoup.entries, recoup.attempts in access exclusive mode', schema), []);
+  const insert = `insert into recoup.epochs (number, reason, actor, reread_from)
+    select max(number) + 1, $1, $2, $3::xid8 from recoup.epochs returning number::text as answer`;
+  const number = Number(await answerOf(client, inSchema(insert, schema), [reason, actor, reread]));
+  const next = positionOf('pg_current_xact_id()', String(number));
+  for (const table of ['recoup.entries', 'recoup.attempts']) {
+    await client.query(inSchema(`alter table ${table} alter column tx set default ${next}`, schema), []);
+  }
+  return number;
+}
+
+async function movedAt(client: Queryable, schema: string): Promise<string | null> {
+  const state = await epochState(client, schema);
+  return state?.moved ? answerOf(client, RECOVERED, []) : null;
+}
+
+/**
+ * Opens one where it is certain that positions would go wrong or may have: in the transaction of a migration, which every
+ * start of a service begins with. Does without where somebody reads the tables for long, or the role does not own
+ * them: then `recoup doctor` says what is to be done.
+ */
+export async function openEpochIfDue(client: Queryable, schema: string): Promise<number | null> {
+  const state = await epochState(client, schema);
+  if (!state?.behind && !state?.moved) return null;
+  const reason = state.behind ? 'rows of another cluster: restored from a dump' : 'another server or timeline';
+  await client.query('savepoint epoch', []);
+  try {
+    await client.query(`set local lock_timeout = '3s'`, []);
+    const number = await openEpoch(client, schema, { reason, actor: 'recoup', since: null });
+    await client.query('release savepoint epoch', []);
+    return number;
+  } catch {
+    await client.query('rollback to savepoint epoch', []);
+    return null;
+  }
+}
+
+/** The column `answer` of the first row, as text, through any driver. */
+async function answerOf(client: Queryable, sql: string, values: unknown[]): Promise<string | null> {
+  const result = await client.query(sql, values);
+  const rows = (Array.isArray(result) ? result : result.rows) as { answer?: string | null }[];
+  return rows[0]?.answer ?? null;
+}
