@@ -52,7 +52,7 @@ export class Epochs {
   /** The newest epoch; `due`: in words, why another one has to be opened, or null. */
   async current(): Promise<Epoch & { due: string | null }> {
     const state = await this.#state();
-    return { ...epochOf(state), due: dueOf(state) };
+    return { ...epochOf(state), due: state.due };
   }
 
   /** All of them, oldest first; epoch 0 began with the schema. */
@@ -73,12 +73,4 @@ export class Epochs {
       throw asRefusal(error, false);
     }
   }
-}
-
-/** Why an epoch has to be opened, for people. */
-export function dueOf({ behind, moved }: Pick<EpochState, 'behind' | 'moved'>): string | null {
-  if (behind) return 'the ledger was restored from another cluster: the feed stands still';
-  if (moved)
-    return 'the server was recovered, promoted or replaced since the epoch was opened: transaction ids may be used twice';
-  return null;
 }

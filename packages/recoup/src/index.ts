@@ -1,5 +1,6 @@
 // The face of the library: what users import.
 export type { Database, Queryable } from './db/database.ts';
+export { type EpochState, epochState } from './db/epochs.ts';
 export { asRefusal, isConflict } from './db/failures.ts';
 export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';

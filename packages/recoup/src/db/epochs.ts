@@ -14,7 +14,7 @@ export const lastPosition = `greatest((select tx from recoup.entries order by tx
 export const positionOf = (xid: string, number: string) =>
   `(${firstPosition(number)} + ${xid}::text::bigint)::text::xid8`;
 
-/** Says what is to be done; used by doctor, readyz, verify and the feed. */
+/** What an operator does where one is due. */
 export const OPEN_EPOCH = 'recoup epochs open --reason "…"';
 
 /** One row of `recoup.epochs`. Instants are RFC 3339 text here. */
@@ -30,6 +30,8 @@ export interface EpochState extends EpochRow {
   behind: boolean;
   /** The server is not the one that the epoch was opened on: recovered, promoted, upgraded, or another cluster. */
   moved: boolean;
+  /** Why another epoch has to be opened, and how, for people; null: none has. */
+  due: string | null;
 }
 
 const columns = `json_build_object('number', e.number, 'openedAt', e.opened_at, 'reason', e.reason, 'actor', e.actor`;
@@ -43,11 +45,15 @@ from recoup.epochs e order by e.number desc limit 1`;
 
 const LIST = `select coalesce(json_agg(${columns}) order by e.number), '[]')::text as answer from recoup.epochs e`;
 
-/** Null where this schema has no epochs yet. */
+/** The newest epoch, and whether another one is due; reads only. Null where this schema has no epochs yet. */
 export async function epochState(client: Queryable, schema: string): Promise<EpochState | null> {
   const there = `select to_regclass($1)::text as answer`;
   if ((await answerOf(client, there, [`${quoted(schema)}.epochs`])) === null) return null;
-  return JSON.parse((await answerOf(client, inSchema(STATE, schema), []))!) as EpochState;
+  const state = JSON.parse((await answerOf(client, inSchema(STATE, schema), []))!) as EpochState;
+  const why = state.behind
+    ? 'the ledger has rows of another cluster, and the feed stands still'
+    : 'the server was recovered, promoted or replaced since the epoch was opened, and may use transaction ids twice';
+  return { ...state, due: state.behind || state.moved ? `${why}: ${OPEN_EPOCH}` : null };
 }
 
 export async function listEpochs(client: Queryable, schema: string): Promise<EpochRow[]> {

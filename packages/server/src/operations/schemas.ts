@@ -150,6 +150,16 @@ export const Attempt = fields(
   { title: 'Attempt' },
 );
 
+export const Epoch = fields(
+  {
+    number: integer,
+    openedAt: instant(),
+    reason: Type.String({ description: 'Why it was opened, for people.' }),
+    actor: maybeText,
+  },
+  { title: 'Epoch' },
+);
+
 /** An item of a batch that was refused: the code, the message and its facts. */
 export const Refused = Type.Object(
   { code: Type.String(), message: Type.String() },

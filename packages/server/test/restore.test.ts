@@ -1,0 +1,318 @@
+// Backups restored under clients: files of a stopped server, a dump in a fresh cluster, a standby that is promoted.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FeedEvent, Recoup } from 'recoup';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { until } from '../../recoup/test/support/waiting.ts';
+import { type Embedded, startEmbedded } from '../src/embedded/embedded.ts';
+import { type Service, type ServiceOptions, startService } from '../src/service.ts';
+import { freePort, query, scratchFolder } from './embedded/scratch.ts';
+
+const scratch = scratchFolder();
+const started: { stop(): Promise<void> }[] = [];
+const fast = { fsync: 'off', full_page_writes: 'off' };
+let folders = 0;
+const newFolder = () => join(scratch.path, String(++folders));
+
+async function server(options: Parameters<typeof startEmbedded>[0] = {}): Promise<Embedded> {
+  const one = await startEmbedded({ settings: fast, ...options });
+  started.push(one);
+  return one;
+}
+
+/** As `recoup start` does it: migrations first, which open an epoch where it is certain that one is due. */
+async function service(url: string, more: Partial<ServiceOptions> = {}): Promise<Service> {
+  const one = await startService({
+    port: 0,
+    open: { connection: url, migrate: true, sweep: false, onError: () => {} },
+    ...more,
+  });
+  started.push({ stop: () => one.close() });
+  return one;
+}
+
+afterEach(async () => {
+  for (const one of started.splice(0).reverse()) await one.stop();
+});
+afterAll(() => scratch.remove());
+
+const named = (event: FeedEvent) =>
+  event.kind === 'entry'
+    ? `${event.wallet} ${event.seq} ${event.type} ${event.job ?? event.key}`
+    : `${event.wallet} ${event.job} ${event.attempt} ${event.endedAs}`;
+
+/** A consumer as the pages advise: it keeps the cursor, and goes on with the one that a refusal gives. */
+class Consumer {
+  readonly seen: string[] = [];
+  readonly epochs: number[] = [];
+  #cursor: string | null = null;
+
+  async follow({ feed }: Recoup): Promise<void> {
+    for (;;) {
+      const page = await feed
+        .read(this.#cursor, 3)
+        .catch((error: { code?: string; details: Record<string, unknown> }) => {
+          if (error.code !== 'epoch_changed') throw error;
+          this.epochs.push(error.details.epoch as number);
+          return { events: null, cursor: error.details.cursor as string | null };
+        });
+      this.#cursor = page.cursor;
+      if (page.events?.length === 0) return;
+      this.seen.push(...(page.events ?? []).map(named));
+    }
+  }
+}
+
+async function submitAndSucceed({ wallets, jobs }: Recoup, ids: readonly string[]): Promise<void> {
+  await wallets.open({ wallet: 'w', customer: 'c' });
+  await wallets.grant({ wallet: 'w', key: 'payment-1', amount: 100 });
+  for (const job of ids) {
+    await jobs.submit({ wallet: 'w', job, queue: null, price: 10 });
+    await jobs.succeed({ wallet: 'w', job });
+  }
+}
+const ledger = async ({ wallets }: Recoup) => {
+  const { entries } = await wallets.entries('w', { limit: 1000 });
+  return entries.map(({ type, job, key }) => `${type} ${job ?? key}`);
+};
+
+test('files of an hour ago, put back: lost jobs are unknown, their repeats charge once, callbacks find them again', async () => {
+  const dataDir = newFolder();
+  const keep = `${newFolder()}-backup`;
+  const first = await server({ dataDir });
+  const real = first.dataDir;
+  const before = await service(first.url);
+  const consumer = new Consumer();
+  await submitAndSucceed(before.recoup, ['kept-1', 'kept-2']);
+  await before.close();
+  await first.stop();
+  cpSync(real, keep, { recursive: true, preserveTimestamps: true });
+  copyOwners(real, keep);
+
+  // The hour that will be lost: a job that succeeded, and one whose provider will call back.
+  const hour = await server({ dataDir });
+  const lost = await service(hour.url);
+  await submitAndSucceed(lost.recoup, ['lost-1']);
+  await lost.recoup.jobs.submit({ wallet: 'w', job: 'lost-2', queue: null, price: 10, upstreamRef: 'ref-lost-2' });
+  const target = { provider: 'runpod', expiresInMs: 3_600_000 };
+  const url = `${lost.url}/v1/wallets/w/jobs/lost-2/callback-url`;
+  const { path } = (await post(url, target)) as { path: string };
+  await consumer.follow(lost.recoup);
+  expect(consumer.seen).toContain('w 6 charge lost-2');
+  await lost.close();
+  await hour.stop();
+  rmSync(real, { recursive: true });
+  cpSync(keep, real, { recursive: true, preserveTimestamps: true });
+  copyOwners(keep, real);
+
+  const restored = await server({ dataDir });
+  const told: string[] = [];
+  const stream = { write: (line: string) => void told.push(line) };
+  const after = await service(restored.url, { server: { logger: { level: 'warn', stream } } });
+  // Files keep the server's identity: nothing shows by itself what was lost, so the operator says it.
+  expect(await after.recoup.epochs.current()).toMatchObject({ number: 0, due: null });
+  const opened = await post(`${after.url}/v1/epochs`, { reason: 'files of 11:00' });
+  expect(opened).toMatchObject({ number: 1, reason: 'files of 11:00' });
+  expect(await ledger(after.recoup)).toEqual(['grant payment-1', 'charge kept-1', 'charge kept-2']);
+
+  // A callback for a job that is not there: 404, so that it comes again; counted, and logged with what names the job.
+  const body = { id: 'ref-lost-2', status: 'COMPLETED', output: { file: 'x' } };
+  expect(await post(`${after.url}${path}`, body)).toMatchObject({ code: 'no_job', wallet: 'w', job: 'lost-2' });
+  const metrics = await (await fetch(`${after.url}/metrics`)).text();
+  expect(metrics).toContain('recoup_transitions_total{transition="webhook.take",outcome="no_job"} 1');
+  const line = told.map((text) => JSON.parse(text)).find(({ msg }) => msg === 'a webhook about a job that is not here');
+  expect(line).toMatchObject({ provider: 'runpod', upstreamRef: 'ref-lost-2', wallet: 'w', job: 'lost-2' });
+
+  // Clients repeat what they know: what was kept is a duplicate, what was lost is charged again, once.
+  const ids = ['kept-1', 'kept-2', 'lost-1', 'lost-2'];
+  const submit = () => after.recoup.jobs.submitMany(ids.map((job) => ({ wallet: 'w', job, queue: null, price: 10 })));
+  const outcomes = (await submit()).map((answer) => ('outcome' in answer ? answer.outcome : answer.code));
+  expect(outcomes).toEqual(['duplicate', 'duplicate', 'charged', 'charged']);
+  await submit();
+  expect(await post(`${after.url}${path}`, body)).toMatchObject({ outcome: 'succeeded', job: 'lost-2' });
+  await after.recoup.jobs.succeed({ wallet: 'w', job: 'lost-1' });
+  expect((await after.recoup.wallets.balance('w')).booked).toBe(60);
+
+  // The consumer had read what was lost: it is told, and everything since arrives.
+  const had = consumer.seen.length;
+  await consumer.follow(after.recoup);
+  expect(consumer.epochs).toEqual([1]);
+  expect(consumer.seen.slice(had)).toEqual([
+    'w 4 charge lost-1',
+    'w 5 charge lost-2',
+    'w lost-2 1 succeeded',
+    'w lost-1 1 succeeded',
+  ]);
+  expect((await after.recoup.verify()).problems).toEqual([]);
+});
+
+const installed = existsSync('/usr/lib/postgresql')
+  ? readdirSync('/usr/lib/postgresql')
+      .map((version) => `/usr/lib/postgresql/${version}/bin`)
+      .filter((binDir) => existsSync(join(binDir, 'pg_dump')) && existsSync(join(binDir, 'postgres')))
+  : [];
+
+for (const binDir of installed) {
+  const version = binDir.split('/')[4];
+
+  test(`a dump in a fresh cluster that has counted less: the feed is whole and in order [PostgreSQL ${version}]`, async () => {
+    const old = await server({ throwaway: true, binDir });
+    const before = await service(old.url);
+    await submitAndSucceed(before.recoup, ['a']);
+    await query(
+      old.url,
+      `do $$ begin for i in 1..5000 loop begin perform 1 / (pg_current_xact_id() is null)::int;
+      exception when division_by_zero then null; end; end loop; end $$`,
+    );
+    await submitAndSucceed(before.recoup, ['b']);
+    const consumer = new Consumer();
+    const dump = `${newFolder()}.dump`;
+    execFileSync(join(binDir, 'pg_dump'), ['-Fc', '-f', dump, old.url]);
+    await submitAndSucceed(before.recoup, ['lost']);
+    await consumer.follow(before.recoup);
+    expect(consumer.seen).toContain('w lost 1 succeeded');
+
+    const fresh = await server({ throwaway: true, binDir });
+    const pid = await query(fresh.url, 'select pg_backend_pid() as pid');
+    expect(pid).toHaveLength(1);
+    execFileSync(join(binDir, 'pg_restore'), ['-d', fresh.url, dump]);
+    const after = await service(fresh.url);
+    // Certain, so nobody had to be told: the start did it.
+    expect(await after.recoup.epochs.current()).toMatchObject({ number: 1, actor: 'recoup', due: null });
+    await submitAndSucceed(after.recoup, ['b', 'lost', 'new']);
+    const late = new Consumer();
+    await late.follow(after.recoup);
+    expect(late.seen).toEqual([
+      ...['w 1 grant payment-1', 'w 2 charge a', 'w a 1 succeeded', 'w 3 charge b', 'w b 1 succeeded'],
+      ...['w 4 charge lost', 'w lost 1 succeeded', 'w 5 charge new', 'w new 1 succeeded'],
+    ]);
+    const had = consumer.seen.length;
+    await consumer.follow(after.recoup);
+    expect(consumer.seen.slice(had)).toEqual(late.seen.slice(5));
+    expect((await after.recoup.verify()).problems).toEqual([]);
+    expect((await after.recoup.wallets.balance('w')).booked).toBe(60);
+  });
+
+  test(`a dump back into the same cluster, under the name it had [PostgreSQL ${version}]`, async () => {
+    const cluster = await server({ throwaway: true, binDir });
+    const before = await service(cluster.url);
+    await submitAndSucceed(before.recoup, ['a']);
+    const dump = `${newFolder()}.dump`;
+    execFileSync(join(binDir, 'pg_dump'), ['-Fc', '-f', dump, cluster.url]);
+    await submitAndSucceed(before.recoup, ['lost']);
+    const consumer = new Consumer();
+    await consumer.follow(before.recoup);
+    await before.close();
+    const other = new URL(cluster.url);
+    other.pathname = '/postgres';
+    const name = new URL(cluster.url).pathname.slice(1);
+    await query(other.href, `drop database ${name} with (force)`);
+    await query(other.href, `create database ${name} template template0 encoding 'UTF8'`);
+    execFileSync(join(binDir, 'pg_restore'), ['-d', cluster.url, dump]);
+    const after = await service(cluster.url);
+    await after.recoup.epochs.open({ reason: 'dump of 11:00' });
+    await submitAndSucceed(after.recoup, ['a', 'lost']);
+    const had = consumer.seen.length;
+    await consumer.follow(after.recoup);
+    expect(consumer.epochs).toEqual([1]);
+    expect(consumer.seen.slice(had)).toEqual(['w 3 charge lost', 'w lost 1 succeeded']);
+    expect((await after.recoup.verify()).problems).toEqual([]);
+  });
+
+  test(`an asynchronous standby, promoted: the start opens an epoch, and what came meanwhile is told [PostgreSQL ${version}]`, async () => {
+    const primary = await server({
+      throwaway: true,
+      binDir,
+      settings: { ...fast, wal_level: 'replica', max_wal_senders: '3' },
+    });
+    const before = await service(primary.url);
+    await submitAndSucceed(before.recoup, ['kept']);
+    const standby = await standbyOf(primary.url, binDir);
+    started.push(standby);
+    // Cut off as by a broken network: what is acknowledged from here on never arrives there.
+    await standby.cut();
+    await submitAndSucceed(before.recoup, ['lost-1', 'lost-2', 'lost-3']);
+    const consumer = new Consumer();
+    await consumer.follow(before.recoup);
+    await before.close();
+    await primary.stop();
+    standby.promote();
+
+    // A client of before writes at once, before any service has started here: ids are used twice.
+    const hasty = await startService({ port: 0, open: { connection: standby.url, sweep: false, onError: () => {} } });
+    started.push({ stop: () => hasty.close() });
+    expect((await hasty.recoup.epochs.current()).due).toContain('recoup epochs open');
+    expect(await (await fetch(`${hasty.url}/readyz`)).json()).toMatchObject({
+      status: 'ready',
+      notices: [expect.stringContaining('recoup epochs open')],
+    });
+    await submitAndSucceed(hasty.recoup, ['meanwhile']);
+    const after = await service(standby.url);
+    expect(await after.recoup.epochs.current()).toMatchObject({ number: 1, actor: 'recoup', due: null });
+    await submitAndSucceed(after.recoup, ['then']);
+    const had = consumer.seen.length;
+    await consumer.follow(after.recoup);
+    const since = consumer.seen.slice(had);
+    expect(since.filter((name) => /meanwhile|then/.test(name))).toEqual([
+      expect.stringMatching(/charge meanwhile$/),
+      'w meanwhile 1 succeeded',
+      expect.stringMatching(/charge then$/),
+      'w then 1 succeeded',
+    ]);
+    expect((await after.recoup.verify()).problems).toEqual([]);
+  });
+}
+
+async function post(url: string, body: unknown): Promise<unknown> {
+  const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  return (await fetch(url, init)).json();
+}
+
+/** `cp` as root gives everything to root; PostgreSQL runs as somebody else. */
+function copyOwners(from: string, to: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(from);
+  execFileSync('chown', [`${uid}:${gid}`, to]);
+  for (const name of readdirSync(from)) {
+    const own = statSync(join(from, name));
+    execFileSync('chown', ['-R', `${own.uid}:${own.gid}`, join(to, name)]);
+  }
+}
+
+/** A standby of a server, streaming from it; runs as the user that PostgreSQL runs as. */
+async function standbyOf(url: string, binDir: string) {
+  const source = new URL(url);
+  const data = newFolder();
+  const port = await freePort();
+  const [row] = await query(url, `select setting as data from pg_settings where name = 'data_directory'`);
+  const { uid, gid } = statSync(String(row!.data));
+  const as = { uid, gid, cwd: '/', stdio: 'pipe' as const, env: { ...process.env, PGPASSWORD: source.password } };
+  mkdirSync(data);
+  execFileSync('chown', [`${uid}:${gid}`, data]);
+  const from = ['-h', source.hostname, '-p', source.port, '-U', source.username];
+  execFileSync(join(binDir, 'pg_basebackup'), [...from, '-D', data, '-R', '-X', 'stream', '-c', 'fast'], as);
+  execFileSync('chmod', ['700', data]);
+  const ctl = (...args: string[]) =>
+    spawnSync(join(binDir, 'pg_ctl'), ['-D', data, '-w', ...args], { ...as, stdio: 'ignore' });
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c hot_standby=on`;
+  expect(ctl('start', '-l', join(data, 'log'), '-o', options).status).toBe(0);
+  const own = new URL(url);
+  own.port = String(port);
+  return {
+    url: own.href,
+    /** Ends the streaming, once what was written so far has arrived. */
+    cut: async () => {
+      const [{ lsn }] = (await query(url, 'select pg_current_wal_lsn()::text as lsn')) as [{ lsn: string }];
+      const arrived = `select pg_last_wal_replay_lsn() >= '${lsn}' as arrived`;
+      await until(async () => (await query(own.href, arrived))[0]!.arrived === true);
+      await query(own.href, `alter system set primary_conninfo = ''`);
+      await query(own.href, 'select pg_reload_conf()');
+      await until(async () => (await query(own.href, 'select from pg_stat_wal_receiver')).length === 0);
+    },
+    promote: () => expect(ctl('promote').status).toBe(0),
+    stop: async () => {
+      ctl('stop', '-m', 'immediate');
+    },
+  };
+}
