@@ -27,10 +27,10 @@ interface FeedPage {
   behind: boolean;
   /** The epoch that the cursor was given under: null where nothing of it is known here. */
   given: { number: number; rereadFrom: string | null } | null;
-  rows: { cursor: Place; event: FeedEvent }[];
+  rows: { cursor: Place; event: FeedEvent & { at: unknown } }[];
 }
 
-/** Something that happened: `entry` (money moved) or `attempt` (an attempt ended). Instants are RFC 3339 text in microseconds. */
+/** Something that happened: `entry` (money moved) or `attempt` (an attempt ended). */
 export type FeedEvent =
   | {
       kind: 'entry';
@@ -43,7 +43,7 @@ export type FeedEvent =
       key: string | null;
       reason: string | null;
       actor: string | null;
-      at: string;
+      at: Date;
     }
   | {
       kind: 'attempt';
@@ -53,7 +53,7 @@ export type FeedEvent =
       endedAs: string;
       verdict: string | null;
       jobState: string;
-      at: string;
+      at: Date;
     };
 
 /**
@@ -126,7 +126,10 @@ export class Feed {
     const page = (await this.#runner.read(readFeed, [input]))[0]!;
     if (page.behind) throw new Refusal('epoch_needed', undefined, { command: OPEN_EPOCH });
     if (place && page.given?.number !== page.epoch.number) throw changed(page, place);
-    return page.rows.map((row) => ({ event: row.event, cursor: encode(row.cursor, page.epoch.id) }));
+    return page.rows.map(({ event, cursor }) => ({
+      event: { ...event, at: new Date(event.at as unknown as string) },
+      cursor: encode(cursor, page.epoch.id),
+    }));
   }
 }
 

@@ -8,6 +8,7 @@ export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, Tran
 export type { FeedEvent } from './feed.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export type { Job } from './jobs/job.ts';
+export type { ListOptions } from './jobs/list.ts';
 export type { Attempt } from './jobs/queries.ts';
 export type {
   AttemptKey,

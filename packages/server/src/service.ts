@@ -65,6 +65,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         http.log.warn({ ...unknown }, 'a webhook about a job that is not here');
       },
     });
+    // Where nothing can be written now, the first URL makes it.
+    await callbacks.prepare().catch(() => {});
     const access = {
       bind,
       hosts: options.hosts ?? [],

@@ -60,64 +60,75 @@ export async function listEpochs(client: Queryable, schema: string): Promise<Epo
   return JSON.parse((await answerOf(client, inSchema(LIST, schema), []))!) as EpochRow[];
 }
 
-export interface OpenEpochRow {
-  reason: string;
-  actor: string | null;
-  /** What was written since this instant is told again to readers of older cursors: RFC 3339, or null. */
-  since: string | null;
-}
+/** What readers of older cursors may have passed over, because its transaction ids had been in use before. */
+type Gap =
+  | { kind: 'none' }
+  /** What was written since an instant. */
+  | { kind: 'since'; at: string }
+  /** What was written after the rows of another cluster had been restored. */
+  | { kind: 'restored' };
 
-// A minimum over numbers, not over xid8: reads both tables once, in parallel, instead of following the index.
-const REREAD = `
+const bothTables = (entries: string, attempts: string) => `
 select (select min(tx) from (
-  select min(tx::text::bigint) as tx from recoup.entries where created_at >= $1::timestamptz
+  select min(tx::text::bigint) as tx from recoup.entries e where ${entries}
   union all
-  select min(tx::text::bigint) from recoup.attempts where ended_at >= $1::timestamptz) t)::text as answer`;
-/** The last change that came from elsewhere, with a minute for clocks that differ; null where this server never recovered since its start. */
-const RECOVERED = `select (pg_last_xact_replay_timestamp() - interval '1 minute')::text as answer where not pg_is_in_recovery()`;
+  select min(tx::text::bigint) from recoup.attempts e where ${attempts}) t)::text as answer`;
+// A minimum over numbers, not over xid8: reads both tables once, in parallel, instead of following the index.
+const SINCE = bothTables('created_at >= $1::timestamptz', 'ended_at >= $1::timestamptz');
+// A dump is loaded before anything is written: what is younger than the rows that are certainly restored was written here.
+const younger = (table: string) =>
+  `age(e.xmin) < (select min(age(r.xmin)) from ${table} r where r.tx >= ${positionOf('pg_snapshot_xmax(pg_current_snapshot())', '(select max(number) from recoup.epochs)')})`;
+const RESTORED = bothTables(younger('recoup.entries'), younger('recoup.attempts'));
+const FROM = bothTables('tx >= $1::xid8', 'tx >= $1::xid8');
+const NOW = `select ${positionOf('pg_snapshot_xmin(pg_current_snapshot())', 'max(number)')}::text as answer from recoup.epochs`;
 
 /**
  * Opens the next epoch in the caller's transaction: waits until nobody writes, so that no position of the old epoch can
  * appear behind one of the new. A default, not a column: what is written every day costs nothing more. Needs the owner
- * of the tables. Returns its number.
+ * of the tables.
  */
-export async function openEpoch(client: Queryable, schema: string, { reason, actor, since }: OpenEpochRow) {
-  const from = since ?? (await movedAt(client, schema));
-  const reread = from === null ? null : await answerOf(client, inSchema(REREAD, schema), [from]);
-  await client.query(inSchema('lock table recoup.entries, recoup.attempts in access exclusive mode', schema), []);
+export async function openEpoch(
+  client: Queryable,
+  schema: string,
+  { reason, actor, gap }: { reason: string; actor: string | null; gap: Gap },
+): Promise<void> {
+  const ask = (sql: string, values: unknown[] = []) => answerOf(client, inSchema(sql, schema), values);
+  const now = await ask(NOW);
+  // Looked for before the lock, as it reads everything; what is written meanwhile is looked up under it.
+  let reread = gap.kind === 'none' ? null : await (gap.kind === 'since' ? ask(SINCE, [gap.at]) : ask(RESTORED));
+  await ask('lock table recoup.entries, recoup.attempts in access exclusive mode');
+  if (gap.kind !== 'none') reread ??= await ask(FROM, [now]);
   const insert = `insert into recoup.epochs (number, reason, actor, reread_from)
     select max(number) + 1, $1, $2, $3::xid8 from recoup.epochs returning number::text as answer`;
-  const number = Number(await answerOf(client, inSchema(insert, schema), [reason, actor, reread]));
-  const next = positionOf('pg_current_xact_id()', String(number));
+  const next = positionOf('pg_current_xact_id()', (await ask(insert, [reason, actor, reread]))!);
   for (const table of ['recoup.entries', 'recoup.attempts']) {
-    await client.query(inSchema(`alter table ${table} alter column tx set default ${next}`, schema), []);
+    await ask(`alter table ${table} alter column tx set default ${next}`);
   }
-  return number;
 }
 
-async function movedAt(client: Queryable, schema: string): Promise<string | null> {
-  const state = await epochState(client, schema);
-  return state?.moved ? answerOf(client, RECOVERED, []) : null;
-}
+/** The last change that came from elsewhere, with a minute for clocks that differ; null where this server never recovered since its start. */
+const RECOVERED = `select (pg_last_xact_replay_timestamp() - interval '1 minute')::text as answer where not pg_is_in_recovery()`;
 
 /**
  * Opens one where it is certain that positions would go wrong or may have: in the transaction of a migration, which every
- * start of a service begins with. Does without where somebody reads the tables for long, or the role does not own
- * them: then `recoup doctor` says what is to be done.
+ * start of a service begins with. Tells again whatever may have been written before, back to the last epoch where
+ * nothing else is known. Does without where somebody reads the tables for long, or the role does not own them: then
+ * `recoup doctor` says what is to be done.
  */
-export async function openEpochIfDue(client: Queryable, schema: string): Promise<number | null> {
+export async function openEpochIfDue(client: Queryable, schema: string): Promise<void> {
   const state = await epochState(client, schema);
-  if (!state?.behind && !state?.moved) return null;
+  if (!state?.due) return;
   const reason = state.behind ? 'rows of another cluster: restored from a dump' : 'another server or timeline';
   await client.query('savepoint epoch', []);
   try {
     await client.query(`set local lock_timeout = '3s'`, []);
-    const number = await openEpoch(client, schema, { reason, actor: 'recoup', since: null });
+    const gap: Gap = state.behind
+      ? { kind: 'restored' }
+      : { kind: 'since', at: (await answerOf(client, RECOVERED, [])) ?? state.openedAt };
+    await openEpoch(client, schema, { reason, actor: 'recoup', gap });
     await client.query('release savepoint epoch', []);
-    return number;
   } catch {
     await client.query('rollback to savepoint epoch', []);
-    return null;
   }
 }
 

@@ -54,6 +54,14 @@ export class Callbacks {
     this.#onUnknown = options.onUnknown ?? (() => {});
   }
 
+  /**
+   * Makes the signing key where there is none yet. When a service starts, not at the first URL: a backup of in between
+   * would not know the key of URLs that are out.
+   */
+  async prepare(): Promise<void> {
+    await this.#mac('');
+  }
+
   /** The one job, and the attempt, that carries an upstream's reference. Refuses `no_job`, and `conflict` where there are several. */
   async find(upstreamRef: string): Promise<Required<Target>> {
     const found = await this.#recoup.jobs.byUpstreamRef(upstreamRef);
