@@ -1,6 +1,6 @@
 // The feed: entries and ends of attempts in one order, complete below the oldest transaction still open.
 
-import { lastPosition, OPEN_EPOCH, positionOf } from './db/epochs.ts';
+import { behind, OPEN_EPOCH, positionOf } from './db/epochs.ts';
 import type { Runner } from './db/runner.ts';
 import { statement } from './db/statement.ts';
 import { InvalidInput, Refusal } from './errors.ts';
@@ -66,7 +66,7 @@ const readFeed = statement<typeof columns, FeedPage>(
   columns,
   () => `
 newest as materialized (
-  select e.*, coalesce(${lastPosition} >= ${positionOf('pg_snapshot_xmax(pg_current_snapshot())', 'e.number')}, false) as behind
+  select e.*, ${behind('e.number')} as behind
   from recoup.epochs e order by e.number desc limit 1),
 given as materialized (
   select e.number, (select min(later.reread_from::text::bigint) from recoup.epochs later where later.number > e.number) as reread_from

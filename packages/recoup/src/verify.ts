@@ -1,6 +1,6 @@
 // verify: replays the ledger and holds every promise against it; names the wallet and the first wrong entry.
 
-import { lastPosition, OPEN_EPOCH, positionOf } from './db/epochs.ts';
+import { behind, OPEN_EPOCH } from './db/epochs.ts';
 import { asRefusal } from './db/failures.ts';
 import { migrations } from './db/migrate.ts';
 import type { Pools } from './db/pool.ts';
@@ -136,7 +136,7 @@ order by 1, 3 limit $1`,
 select null::text as wallet, null::bigint as seq, null::text as job,
   'rows of another cluster are ahead of this server: run ${OPEN_EPOCH}' as detail
 from (select max(number) as number from recoup.epochs) e
-where ${lastPosition} >= ${positionOf('pg_snapshot_xmax(pg_current_snapshot())', 'e.number')} limit $1`,
+where ${behind('e.number')} limit $1`,
   },
 ];
 

@@ -5,14 +5,20 @@ import { inSchema, quoted } from './schema.ts';
 /** Transaction ids of an epoch: a position in the feed is `epoch * SPAN + transaction id`. 2^48 last for decades. */
 const SPAN = '281474976710656';
 /** SQL: where the positions of an epoch begin. */
-export const firstPosition = (number: string) => `(${number}::bigint * ${SPAN})`;
+const firstPosition = (number: string) => `(${number}::bigint * ${SPAN})`;
 
 /** SQL: the newest position there is; null before the first. */
-export const lastPosition = `greatest((select tx from recoup.entries order by tx desc limit 1), (select tx from recoup.attempts order by tx desc limit 1))`;
+const lastPosition = `greatest((select tx from recoup.entries order by tx desc limit 1), (select tx from recoup.attempts order by tx desc limit 1))`;
 
 /** SQL: a transaction id as a position of an epoch. */
 export const positionOf = (xid: string, number: string) =>
   `(${firstPosition(number)} + ${xid}::text::bigint)::text::xid8`;
+
+/** SQL: the first position that the snapshot takes to be in the future. */
+export const nextPosition = (number: string) => positionOf('pg_snapshot_xmax(pg_current_snapshot())', number);
+
+/** SQL: whether there are rows of another cluster, ahead of this one: what a snapshot shows has ended, so it is below that. */
+export const behind = (number: string) => `coalesce(${lastPosition} >= ${nextPosition(number)}, false)`;
 
 /** What an operator does where one is due. */
 export const OPEN_EPOCH = 'recoup epochs open --reason "…"';
@@ -36,10 +42,9 @@ export interface EpochState extends EpochRow {
 
 const columns = `json_build_object('number', e.number, 'openedAt', e.opened_at, 'reason', e.reason, 'actor', e.actor`;
 
-// What a snapshot shows has ended, so no visible row can carry an id that the snapshot takes to be in the future.
 const STATE = `
 select ${columns},
-  'behind', coalesce(${lastPosition} >= ${positionOf('pg_snapshot_xmax(pg_current_snapshot())', 'e.number')}, false),
+  'behind', ${behind('e.number')},
   'moved', coalesce(e.server <> recoup.server_id(), false))::text as answer
 from recoup.epochs e order by e.number desc limit 1`;
 
@@ -68,6 +73,7 @@ type Gap =
   /** What was written after the rows of another cluster had been restored. */
   | { kind: 'restored' };
 
+const NEWEST = '(select max(number) from recoup.epochs)';
 const bothTables = (entries: string, attempts: string) => `
 select (select min(tx) from (
   select min(tx::text::bigint) as tx from recoup.entries e where ${entries}
@@ -77,9 +83,10 @@ select (select min(tx) from (
 const SINCE = bothTables('created_at >= $1::timestamptz', 'ended_at >= $1::timestamptz');
 // A dump is loaded before anything is written: what is younger than the rows that are certainly restored was written here.
 const younger = (table: string) =>
-  `age(e.xmin) < (select min(age(r.xmin)) from ${table} r where r.tx >= ${positionOf('pg_snapshot_xmax(pg_current_snapshot())', '(select max(number) from recoup.epochs)')})`;
+  `age(e.xmin) < (select min(age(r.xmin)) from ${table} r where r.tx >= ${nextPosition(NEWEST)})`;
 const RESTORED = bothTables(younger('recoup.entries'), younger('recoup.attempts'));
-const FROM = bothTables('tx >= $1::xid8', 'tx >= $1::xid8');
+const between = `tx >= $1::xid8 and tx < ${nextPosition(NEWEST)}`;
+const FROM = bothTables(between, between);
 const NOW = `select ${positionOf('pg_snapshot_xmin(pg_current_snapshot())', 'max(number)')}::text as answer from recoup.epochs`;
 
 /**
