@@ -63,7 +63,7 @@ export async function main(url: string) {
   const call = (signal = never) => ({ wallet: customer, job: shop.order(0).id, maxTokens: 20, signal });
   const paid = async (job: string) => {
     const entries = await recoup.wallets.entriesOf(customer, job);
-    return -entries.reduce((sum, { amount }) => sum + amount, 0);
+    return entries.reduce((sum, { amount }) => sum - amount, 0);
   };
   const seen: Record<string, { said: unknown; paid: number }> = {};
   try {

@@ -74,19 +74,24 @@ type Gap =
   | { kind: 'restored' };
 
 const NEWEST = '(select max(number) from recoup.epochs)';
-const bothTables = (entries: string, attempts: string) => `
-select (select min(tx) from (
-  select min(tx::text::bigint) as tx from recoup.entries e where ${entries}
-  union all
-  select min(tx::text::bigint) from recoup.attempts e where ${attempts}) t)::text as answer`;
-// A minimum over numbers, not over xid8: reads both tables once, in parallel, instead of following the index.
-const SINCE = bothTables('created_at >= $1::timestamptz', 'ended_at >= $1::timestamptz');
+const lower = (entries: string, attempts: string) => `
+select (select min(tx::text::bigint) from (${entries} union all ${attempts}) t)::text as answer`;
+
+// What was written since stands at the end of the order: from the last one before, along the index.
+const since = (table: string, at: string) => `
+  (select e.tx from ${table} e where e.tx > coalesce(
+    (select b.tx from ${table} b where b.${at} < $1::timestamptz order by b.tx desc limit 1), '0'::xid8) order by e.tx limit 1)`;
+const SINCE = lower(since('recoup.entries', 'created_at'), since('recoup.attempts', 'ended_at'));
+
 // A dump is loaded before anything is written: what is younger than the rows that are certainly restored was written here.
-const younger = (table: string) =>
-  `age(e.xmin) < (select min(age(r.xmin)) from ${table} r where r.tx >= ${nextPosition(NEWEST)})`;
-const RESTORED = bothTables(younger('recoup.entries'), younger('recoup.attempts'));
-const between = `tx >= $1::xid8 and tx < ${nextPosition(NEWEST)}`;
-const FROM = bothTables(between, between);
+// Reads both tables.
+const younger = (table: string) => `
+  (select e.tx from ${table} e where age(e.xmin) < (select min(age(r.xmin)) from ${table} r where r.tx >= ${nextPosition(NEWEST)}))`;
+const RESTORED = lower(younger('recoup.entries'), younger('recoup.attempts'));
+
+const between = (table: string) => `
+  (select e.tx from ${table} e where e.tx >= $1::xid8 and e.tx < ${nextPosition(NEWEST)} order by e.tx limit 1)`;
+const BETWEEN = lower(between('recoup.entries'), between('recoup.attempts'));
 const NOW = `select ${positionOf('pg_snapshot_xmin(pg_current_snapshot())', 'max(number)')}::text as answer from recoup.epochs`;
 
 /**
@@ -101,10 +106,10 @@ export async function openEpoch(
 ): Promise<void> {
   const ask = (sql: string, values: unknown[] = []) => answerOf(client, inSchema(sql, schema), values);
   const now = await ask(NOW);
-  // Looked for before the lock, as it reads everything; what is written meanwhile is looked up under it.
+  // Looked for before the lock, as it may read everything; what is written meanwhile is looked up under it.
   let reread = gap.kind === 'none' ? null : await (gap.kind === 'since' ? ask(SINCE, [gap.at]) : ask(RESTORED));
   await ask('lock table recoup.entries, recoup.attempts in access exclusive mode');
-  if (gap.kind !== 'none') reread ??= await ask(FROM, [now]);
+  if (gap.kind !== 'none') reread ??= await ask(BETWEEN, [now]);
   const insert = `insert into recoup.epochs (number, reason, actor, reread_from)
     select max(number) + 1, $1, $2, $3::xid8 from recoup.epochs returning number::text as answer`;
   const next = positionOf('pg_current_xact_id()', (await ask(insert, [reason, actor, reread]))!);
@@ -113,6 +118,7 @@ export async function openEpoch(
   }
 }
 
+const OWNS = `select pg_has_role(relowner, 'usage')::text as answer from pg_class where oid = to_regclass($1)`;
 /** The last change that came from elsewhere, with a minute for clocks that differ; null where this server never recovered since its start. */
 const RECOVERED = `select (pg_last_xact_replay_timestamp() - interval '1 minute')::text as answer where not pg_is_in_recovery()`;
 
@@ -124,7 +130,7 @@ const RECOVERED = `select (pg_last_xact_replay_timestamp() - interval '1 minute'
  */
 export async function openEpochIfDue(client: Queryable, schema: string): Promise<void> {
   const state = await epochState(client, schema);
-  if (!state?.due) return;
+  if (!state?.due || (await answerOf(client, OWNS, [`${quoted(schema)}.entries`])) !== 'true') return;
   const reason = state.behind ? 'rows of another cluster: restored from a dump' : 'another server or timeline';
   await client.query('savepoint epoch', []);
   try {
