@@ -4,10 +4,10 @@ import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Recoup } from 'recoup';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { until } from '../../recoup/test/support/waiting.ts';
 import { type Embedded, startEmbedded } from '../src/embedded/embedded.ts';
 import { type Service, type ServiceOptions, startService } from '../src/service.ts';
-import { freePort, query, scratchFolder } from './embedded/scratch.ts';
+import { query, scratchFolder } from './embedded/scratch.ts';
+import { Consumer, copyOwners, standbyOf } from './support/restore.ts';
 
 const scratch = scratchFolder();
 const started: { stop(): Promise<void> }[] = [];
