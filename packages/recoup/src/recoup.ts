@@ -7,6 +7,7 @@ import { checkState, migrate, schemaState } from './db/migrate.ts';
 import { Pools } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
+import { Epochs } from './epochs.ts';
 import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed.ts';
 import { integer, onlyFields, optionalInteger, text } from './input.ts';
@@ -121,6 +122,7 @@ export class Recoup implements AsyncDisposable {
   readonly jobs: Jobs;
   readonly queues: Queues;
   readonly feed: Feed;
+  readonly epochs: Epochs;
   readonly #pools: Pools;
   readonly #runner: BatchingRunner;
   readonly #reports: Runner;
@@ -149,6 +151,7 @@ export class Recoup implements AsyncDisposable {
     this.jobs = new Jobs(this.#runner, wake);
     this.queues = new Queues(this.#runner, this.#reports);
     this.feed = new Feed(this.#runner);
+    this.epochs = new Epochs(pools);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
       capMs: this.#pollMs,
       pruneAfterMs: options.pruneAfterMs,

@@ -44,14 +44,11 @@ export interface Service extends AsyncDisposable {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const waits = new Waits(options.maxWaiting ?? 1000);
   const metrics = new Metrics(() => waits.count);
-  const recoup = await open({
-    applicationName: 'recoup-server',
-    ...options.open,
-    onTransition: (transition, outcome) => {
-      metrics.transition(transition, outcome);
-      options.open.onTransition?.(transition, outcome);
-    },
-  });
+  const onTransition = (transition: string, outcome: string) => {
+    metrics.transition(transition, outcome);
+    options.open.onTransition?.(transition, outcome);
+  };
+  const recoup = await open({ applicationName: 'recoup-server', ...options.open, onTransition });
   try {
     const keys = new Keys(recoup);
     const bind = options.bind ?? '127.0.0.1';
@@ -63,7 +60,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const callbacks = new Callbacks(recoup, {
       ...(webhookSecrets ? { secrets: webhookSecrets } : {}),
       ...(publicUrl ? { publicUrl } : {}),
+      onUnknown: (unknown) => {
+        onTransition('webhook.take', 'no_job');
+        http.log.warn({ ...unknown }, 'a webhook about a job that is not here');
+      },
     });
+    // Where nothing can be written now, the first URL makes it.
+    await callbacks.prepare().catch(() => {});
     const access = {
       bind,
       hosts: options.hosts ?? [],
