@@ -3,7 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type TestDatabase, testDatabase } from 'recoup/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { main as besideQueues } from './beside-queues.ts';
+import { main as feedConsumer } from './feed-consumer.ts';
+import { main as movingIn } from './moving-in.ts';
+import { main as outbox } from './outbox.ts';
 import { main as ownQueue } from './own-queue.ts';
+import { main as streaming } from './streaming-llm.ts';
+import { main as stripe } from './stripe-top-up.ts';
 import { program as twelveLines } from './twelve-lines.ts';
 import { main as withDrizzle } from './with-drizzle.ts';
 import { main as withKysely } from './with-kysely.ts';
@@ -65,6 +71,73 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     // The refused order left no message behind.
     const messages = await database.query(`select count(*)::int as sent from pgboss.job where name = 'renders'`);
     expect(messages).toEqual([{ sent: 1 }]);
+  });
+
+  test('beside-queues: delivered and acknowledged any number of times, worked and paid for once', async () => {
+    expect(await besideQueues(database.url)).toEqual({
+      shown: {
+        bullmq: ['charge'],
+        'bullmq, given up': ['charge', 'refund'],
+        sqs: ['charge'],
+        'sqs, dead letter': ['charge', 'refund'],
+        temporal: ['charge'],
+        'temporal, given up': ['charge', 'refund'],
+      },
+      most: 1,
+      thrown: 'no answer',
+      refused: 'insufficient_credits',
+      booked: 70,
+    });
+  });
+
+  test('streaming-llm: pays for what came: all of it, nothing of half an answer, what was delivered before an abort', async () => {
+    expect(await streaming(database.url)).toEqual({
+      seen: {
+        usage: { said: 14, paid: 14 },
+        break: { said: 'socket hang up', paid: 0 },
+        'usage, then break': { said: 14, paid: 14 },
+        aborted: { said: 6, paid: 6 },
+      },
+      booked: 100 - 14 - 14 - 6,
+    });
+  });
+
+  test('stripe-top-up: two events of one payment, repeated, after its refund: granted once; a forgery and a conflict are not heard', async () => {
+    expect(await stripe(database.url)).toEqual({
+      sent: [200, 200, 200, 200, 200, 200, 400, 500],
+      told: ['conflict'],
+      entries: ['grant 100 welcome', 'adjust -200 re_1', 'grant 500 pi_1'],
+    });
+  });
+
+  test('outbox: closed refuses, open and later keep; what was kept is charged once, or refused', async () => {
+    expect(await outbox(database.url)).toEqual({
+      closed: 503,
+      anyway: 200,
+      later: 202,
+      early: true,
+      told: { 20: 'charged', 30: 'duplicate', 500: 'insufficient_credits' },
+      left: 0,
+      booked: 50,
+    });
+  });
+
+  test('feed-consumer: told of the new epoch, it drops what was lost and goes on', async () => {
+    expect(await feedConsumer(database.url)).toEqual({ before: 70, after: 50, reasons: ['backup of 11:00'] });
+  });
+
+  test('moving-in: every balance once, and a column that moved since is named', async () => {
+    const other = await testDatabase(url);
+    expect(await movingIn(other.url)).toEqual({
+      first: { granted: 998, refused: [] },
+      second: { granted: 0, refused: [] },
+      third: { granted: 0, refused: ['user 5: conflict'] },
+      ok: true,
+      positive: true,
+      debt: -10,
+      booked: 40,
+    });
+    await other.drop();
   });
 });
 

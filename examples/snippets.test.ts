@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
-const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter(
+const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
+const pages = ['README.md', ...docs.map((name) => `docs/${name}`)].filter(
   (path) => path.endsWith('.md') && existsSync(join(root, path)),
 );
 const SNIPPET = /^<!-- (\S+\.ts): ([\w-]+) -->\n```ts\n([\s\S]*?)^```$/gm;
@@ -40,6 +41,13 @@ test('the page on embedding shows no program that is not checked', () => {
   const page = readFileSync(join(root, 'docs/embedding.md'), 'utf8');
   const blocks = page.match(/^```ts$/gm) ?? [];
   expect(snippets.filter((snippet) => snippet.page === 'docs/embedding.md')).toHaveLength(blocks.length);
+  expect(blocks.length).toBeGreaterThan(8);
+});
+
+test('the recipes show no program that is not checked', () => {
+  const recipes = pages.filter((page) => page.startsWith('docs/recipes/'));
+  const blocks = recipes.flatMap((page) => readFileSync(join(root, page), 'utf8').match(/^```ts$/gm) ?? []);
+  expect(snippets.filter(({ page }) => recipes.includes(page))).toHaveLength(blocks.length);
   expect(blocks.length).toBeGreaterThan(8);
 });
 

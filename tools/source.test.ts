@@ -52,9 +52,9 @@ test('imports of the library point down', () => {
   expect(wrong).toEqual([]);
 });
 
-test('SQL lives in transition files, queries, verify, the feed, migrate and migrations', () => {
+test('SQL lives in transition files, queries, verify, the feed, epochs, migrate and migrations', () => {
   const allowed =
-    /^packages\/recoup\/src\/(wallets|jobs|queues|sweeps)\/|\/(verify|feed|testing|waking)\.ts$|\/db\/(migrate|pool|statement)\.ts$/;
+    /^packages\/recoup\/src\/(wallets|jobs|queues|sweeps)\/|\/(verify|feed|testing|waking)\.ts$|\/db\/(epochs|migrate|pool|statement)\.ts$/;
   const wrong = files('packages/recoup/src', /\.ts$/).filter(
     (path) =>
       !allowed.test(path) && /\b(insert into|update recoup|delete from|select .* from recoup\.)/.test(read(path)),

@@ -89,6 +89,19 @@ export const errors = {
     retry: false,
     sentence: 'The number of matching jobs is not the confirmed one.',
   },
+  epoch_changed: {
+    status: 409,
+    exit: 5,
+    retry: false,
+    sentence:
+      'The ledger was restored or failed over since this cursor was given: go on with the cursor in the answer.',
+  },
+  epoch_needed: {
+    status: 503,
+    exit: 8,
+    retry: true,
+    sentence: 'The ledger was restored from another cluster: an operator has to open an epoch before the feed goes on.',
+  },
   wallet_busy: { status: 503, exit: 7, retry: true, sentence: 'Another transaction holds the wallet or job locked.' },
   transaction_conflict: {
     status: 409,

@@ -1,8 +1,9 @@
 // The feed: entries and ends of attempts in one order, complete below the oldest transaction still open.
 
+import { behind, OPEN_EPOCH, positionOf } from './db/epochs.ts';
 import type { Runner } from './db/runner.ts';
 import { statement } from './db/statement.ts';
-import { InvalidInput } from './errors.ts';
+import { InvalidInput, Refusal } from './errors.ts';
 import * as check from './input.ts';
 
 const columns = {
@@ -12,15 +13,24 @@ const columns = {
   after_a: 'text',
   after_b: 'bigint',
   after_c: 'text',
+  after_epoch: 'text',
   count: 'int',
 } as const;
 
-interface FeedRow {
-  cursor: [string, string, string, string, number, string];
-  event: FeedEvent;
+/** A place in the order: position, kind, wallet, job, seq or attempt, and how the attempt ended. */
+type Place = [tx: string, kind: string, wallet: string, a: string, b: number, c: string];
+
+interface FeedPage {
+  /** The newest epoch; cursors are given under it. */
+  epoch: { id: string; number: number; openedAt: string; reason: string };
+  /** See EpochState. */
+  behind: boolean;
+  /** The epoch that the cursor was given under: null where nothing of it is known here. */
+  given: { number: number; rereadFrom: string | null } | null;
+  rows: { cursor: Place; event: FeedEvent & { at: unknown } }[];
 }
 
-/** Something that happened: `entry` (money moved) or `attempt` (an attempt ended). Instants are RFC 3339 text in microseconds. */
+/** Something that happened: `entry` (money moved) or `attempt` (an attempt ended). */
 export type FeedEvent =
   | {
       kind: 'entry';
@@ -33,7 +43,7 @@ export type FeedEvent =
       key: string | null;
       reason: string | null;
       actor: string | null;
-      at: string;
+      at: Date;
     }
   | {
       kind: 'attempt';
@@ -43,19 +53,28 @@ export type FeedEvent =
       endedAs: string;
       verdict: string | null;
       jobState: string;
-      at: string;
+      at: Date;
     };
 
 /**
- * Both append-only tables carry the transaction that wrote them. Everything below the snapshot's xmin is final: no row
- * can appear before it any more, so a reader that remembers its cursor misses nothing and sees nothing twice. One
- * transaction that stays open holds the feed back; it never loses anything.
+ * Both append-only tables carry the transaction that wrote them, counted on from epoch to epoch. Everything below the
+ * snapshot's xmin is final: no row can appear before it any more, so a reader that remembers its cursor misses nothing
+ * and sees nothing twice. One transaction that stays open holds the feed back; it never loses anything.
  */
-const readFeed = statement<typeof columns, FeedRow>(
+const readFeed = statement<typeof columns, FeedPage>(
   'feed.read',
   columns,
   () => `
-bounds as (select i.*, coalesce(i.after_tx, '0')::xid8 as low, pg_snapshot_xmin(pg_current_snapshot()) as high from input i),
+newest as materialized (
+  select e.*, ${behind('e.number')} as behind
+  from recoup.epochs e order by e.number desc limit 1),
+given as materialized (
+  select e.number, (select min(later.reread_from::text::bigint) from recoup.epochs later where later.number > e.number) as reread_from
+  from input i join recoup.epochs e on case when i.after_epoch is null then e.number = 0 else e.id = i.after_epoch end),
+bounds as (
+  select i.*, coalesce(i.after_tx, '0')::xid8 as low, ${positionOf('pg_snapshot_xmin(pg_current_snapshot())', 'n.number')} as high
+  from input i cross join newest n
+  where not n.behind and (i.after_tx is null or n.number = (select number from given))),
 rows as (
   (select e.tx, 'entry' as kind, e.wallet_id, coalesce(e.job_id, '') collate "C" as a, e.seq as b, '' collate "C" as c,
      json_build_object('kind', 'entry', 'wallet', e.wallet_id, 'seq', e.seq, 'type', e.type, 'amount', e.amount, 'balance', e.balance,
@@ -73,9 +92,12 @@ rows as (
      or ('attempt', a.wallet_id, a.job_id, a.attempt, a.ended_as) > (i.after_kind, i.after_wallet, i.after_a, i.after_b, i.after_c)
    order by a.tx, a.wallet_id, a.job_id, a.attempt, a.ended_as limit (select count from input))),
 page as (select * from rows order by tx, kind, wallet_id, case when kind = 'attempt' then a end, b, c limit (select count from input))
-select coalesce(json_agg(json_build_object('cursor', json_build_array(tx::text, kind, wallet_id, a, b, c), 'event', event)
-  order by tx, kind, wallet_id, case when kind = 'attempt' then a end, b, c), '[]')::text as answer
-from page`,
+select json_build_array(json_build_object(
+  'epoch', json_build_object('id', n.id, 'number', n.number, 'openedAt', n.opened_at, 'reason', n.reason), 'behind', n.behind,
+  'given', (select json_build_object('number', number, 'rereadFrom', reread_from::text) from given),
+  'rows', (select coalesce(json_agg(json_build_object('cursor', json_build_array(tx::text, kind, wallet_id, a, b, c), 'event', event)
+    order by tx, kind, wallet_id, case when kind = 'attempt' then a end, b, c), '[]') from page)))::text as answer
+from newest n`,
 );
 
 export class Feed {
@@ -87,7 +109,8 @@ export class Feed {
 
   /**
    * The events behind a cursor (null: from the beginning), at most `limit` (1 to 5,000; 500 unless set). Keep `cursor` and pass
-   * it next time; an empty list means that nothing new is final yet.
+   * it next time; an empty list means that nothing new is final yet. Refuses `epoch_changed` after a restore or a failover
+   * (`details.cursor` goes on, without a gap) and `epoch_needed`.
    */
   async read(cursor: string | null, limit = 500): Promise<{ events: FeedEvent[]; cursor: string | null }> {
     const each = await this.readEach(cursor, limit);
@@ -97,25 +120,45 @@ export class Feed {
   /** As `read`, each event with the cursor right behind it: for readers that must be able to stop at any event. */
   async readEach(cursor: string | null, limit = 500): Promise<{ event: FeedEvent; cursor: string }[]> {
     const count = check.integer('limit', limit, 1, 5000);
-    const [after_tx, after_kind, after_wallet, after_a, after_b, after_c] = cursor === null ? [] : decode(cursor);
-    const input = { after_tx, after_kind, after_wallet, after_a, after_b, after_c, count };
-    const rows = await this.#runner.read(readFeed, [input]);
-    return rows.map((row) => ({
-      event: row.event,
-      cursor: Buffer.from(JSON.stringify(row.cursor)).toString('base64url'),
+    const [place, after_epoch] = cursor === null ? [null, null] : decode(cursor);
+    const [after_tx, after_kind, after_wallet, after_a, after_b, after_c] = place ?? [];
+    const input = { after_tx, after_kind, after_wallet, after_a, after_b, after_c, after_epoch, count };
+    const page = (await this.#runner.read(readFeed, [input]))[0]!;
+    if (page.behind) throw new Refusal('epoch_needed', undefined, { command: OPEN_EPOCH });
+    if (place && page.given?.number !== page.epoch.number) throw changed(page, place);
+    return page.rows.map(({ event, cursor }) => ({
+      event: { ...event, at: new Date(event.at as unknown as string) },
+      cursor: encode(cursor, page.epoch.id),
     }));
   }
 }
 
-function decode(cursor: string): [string, string, string, string, number, string] {
+/**
+ * The cursor's epoch is over. What is kept of it, up to the cursor, its reader has seen, and all that came since lies
+ * higher: he goes on where he was, or where work went on before the epoch was opened. Of an epoch that nobody here
+ * knows (restored to before it was opened) he may have seen anything: from the beginning.
+ */
+function changed({ epoch, given }: FeedPage, place: Place): Refusal {
+  const { number, openedAt, reason } = epoch;
+  const from = given?.rereadFrom ?? null;
+  const back = from !== null && BigInt(from) <= BigInt(place[0]);
+  const next: Place = back ? [from, '', '', '', 0, ''] : place;
+  const cursor = given === null ? null : encode(next, epoch.id);
+  return new Refusal('epoch_changed', undefined, { epoch: number, openedAt, reason, cursor });
+}
+
+const encode = (place: Place, epoch: string) => Buffer.from(JSON.stringify([...place, epoch])).toString('base64url');
+
+/** A cursor of before there were epochs has no epoch in it: it is of the first one. */
+function decode(cursor: string): [Place, string | null] {
   try {
     const parts = JSON.parse(
       Buffer.from(check.text('cursor', cursor, 4000) ?? '', 'base64url').toString(),
     ) as unknown[];
-    const [tx, kind, wallet, a, b, c] = parts;
-    const texts = [tx, kind, wallet, a, c].every((part) => typeof part === 'string' && !part.includes('\u0000'));
+    const [tx, kind, wallet, a, b, c, epoch = ''] = parts;
+    const texts = [tx, kind, wallet, a, c, epoch].every((part) => typeof part === 'string' && !part.includes('\u0000'));
     if (texts && /^\d{1,19}$/.test(tx as string) && Number.isSafeInteger(b)) {
-      return [tx, kind, wallet, a, b, c] as [string, string, string, string, number, string];
+      return [[tx, kind, wallet, a, b, c] as Place, (epoch as string) || null];
     }
   } catch {
     // Falls through to the refusal.

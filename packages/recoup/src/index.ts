@@ -1,14 +1,17 @@
 // The face of the library: what users import.
 export type { Database, Queryable } from './db/database.ts';
+export { type EpochState, epochState } from './db/epochs.ts';
 export { asRefusal, isConflict } from './db/failures.ts';
 export { grantTo } from './db/grants.ts';
 export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
 export type { PoolUsage } from './db/pool.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
+export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
 export type { FeedEvent } from './feed.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export type { Job } from './jobs/job.ts';
+export type { ListOptions } from './jobs/list.ts';
 export type { Attempt } from './jobs/queries.ts';
 export type {
   AttemptKey,

@@ -246,6 +246,21 @@ export function list<T>(what: string, value: readonly T[]): readonly T[] {
   return value;
 }
 
+/** The rows of a batch form (`submitMany`): what is wrong with an item names it, as in `submitMany[3].price`. */
+export function items<T, R>(what: string, values: readonly T[], read: (value: T) => R): R[] {
+  return list(what, values).map((value, index) => {
+    try {
+      return read(value);
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      const { field, rule } = error.details as { field: string; rule: string };
+      // The single form names itself where the item as a whole is wrong.
+      const inside = `${field}Many` === what ? '' : `.${field}`;
+      throw new InvalidInput(`${what}[${index}]${inside}`, rule);
+    }
+  });
+}
+
 /** Refuses fields that are not known: a misspelt option must not be silently ignored. */
 export function onlyFields(what: string, value: unknown, known: readonly string[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -8,6 +8,7 @@ import { Pools, type PoolUsage } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
 import { type Tracer, traced } from './db/tracing.ts';
+import { Epochs } from './epochs.ts';
 import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed.ts';
 import { integer, onlyFields, optionalInteger, text } from './input.ts';
@@ -118,6 +119,7 @@ export class Recoup implements AsyncDisposable {
   readonly jobs: Jobs;
   readonly queues: Queues;
   readonly feed: Feed;
+  readonly epochs: Epochs;
   readonly #pools: Pools;
   readonly #batches: BatchingRunner;
   /** The batches, told to the tracer where there is one. */
@@ -151,6 +153,7 @@ export class Recoup implements AsyncDisposable {
     this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
     this.feed = new Feed(this.#runner);
+    this.epochs = new Epochs(pools);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
       capMs: this.#pollMs,
       pruneAfterMs: options.pruneAfterMs,

@@ -1,5 +1,6 @@
 // verify: replays the ledger and holds every promise against it; names the wallet and the first wrong entry.
 
+import { behind, OPEN_EPOCH } from './db/epochs.ts';
 import { asRefusal } from './db/failures.ts';
 import { migrations } from './db/migrate.ts';
 import type { Pools } from './db/pool.ts';
@@ -126,6 +127,16 @@ order by 1, 3 limit $1`,
 select wallet_id as wallet, null::bigint as seq, id as job, 'failed in attempt ' || failed_attempt || ' and was not refunded' as detail
 from recoup.jobs where failed_attempt is not null and refund_on = 'failure' and refunded_at is null
 order by 1, 3 limit $1`,
+  },
+  {
+    name: 'feed.position',
+    promise:
+      'No entry and no end of an attempt carries a transaction id that the server has not reached: the feed moves.',
+    sql: `
+select null::text as wallet, null::bigint as seq, null::text as job,
+  'rows of another cluster are ahead of this server: run ${OPEN_EPOCH}' as detail
+from (select max(number) as number from recoup.epochs) e
+where ${behind('e.number')} limit $1`,
   },
 ];
 

@@ -42,6 +42,7 @@ onFirst('a misspelt field, or no object at all, is refused by every call', async
     settle: [{ ...key, finalPrice: 1 }, ({ jobs }, input) => jobs.settle(input)],
     cancel: [key, ({ jobs }, input) => jobs.cancel(input)],
     get: [key, ({ jobs }, input) => jobs.get(input)],
+    list: [{ limit: 1 }, ({ jobs }, input) => jobs.list(wallet, input)],
     attempts: [key, ({ jobs }, input) => jobs.attempts(input)],
     prune: [{ olderThanMs: 0 }, ({ jobs }, input) => jobs.prune(input)],
     redrive: [key, ({ jobs }, input) => jobs.deadLetters.redrive(input)],
@@ -52,7 +53,12 @@ onFirst('a misspelt field, or no object at all, is refused by every call', async
   };
   for (const [name, [input, call]] of Object.entries(calls)) {
     const misspelt = { ...input, walet: 'x' };
-    await refuses(s, /^walet$/, (r) => call(r, misspelt as never), name);
+    await refuses(
+      s,
+      name.endsWith('Many') ? /^\w+Many\[0\]\.walet$/ : /^walet$/,
+      (r) => call(r, misspelt as never),
+      name,
+    );
     for (const none of [null, 5, 'x', [input]]) await refuses(s, /./, (r) => call(r, none as never), [name, none]);
   }
   for (const many of ['submitMany', 'failMany', 'succeedMany'] as const) {

@@ -49,10 +49,13 @@ const AMOUNTS: Amounts = {
   ],
   change: ['overdraftLimit', ({ wallets }, wallet, overdraftLimit) => wallets.change(wallet, { overdraftLimit })],
   grant: ['amount', ({ wallets }, wallet, amount) => wallets.grant({ wallet, key: 'k', amount })],
-  'grant of many': ['amount', ({ wallets }, wallet, amount) => wallets.grantMany([{ wallet, key: 'k', amount }])],
+  'grant of many': [
+    'grantMany[0].amount',
+    ({ wallets }, wallet, amount) => wallets.grantMany([{ wallet, key: 'k', amount }]),
+  ],
   submit: ['price', ({ jobs }, wallet, price) => jobs.submit({ wallet, job: 'j', queue: 'q', price })],
   'submit of many': [
-    'price',
+    'submitMany[1].price',
     ({ jobs }, wallet, price) =>
       jobs.submitMany([
         { wallet, job: 'i', queue: null, price: 1 },
@@ -61,7 +64,7 @@ const AMOUNTS: Amounts = {
   ],
   succeed: ['finalPrice', ({ jobs }, wallet, finalPrice) => jobs.succeed({ wallet, job: 'there', finalPrice })],
   'succeed of many': [
-    'finalPrice',
+    'succeedMany[1].finalPrice',
     ({ jobs }, wallet, finalPrice) =>
       jobs.succeedMany([
         { wallet, job: 'there' },

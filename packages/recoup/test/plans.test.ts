@@ -9,6 +9,7 @@ import { failJob } from '../src/jobs/fail.ts';
 import { handOverJob } from '../src/jobs/hand-over.ts';
 import { lapseJob } from '../src/jobs/lapse.ts';
 import { leaseJobs } from '../src/jobs/lease.ts';
+import { listJobs } from '../src/jobs/list.ts';
 import {
   dueDeadlines,
   dueLeases,
@@ -202,6 +203,13 @@ describe.each(inject('servers'))('plans on $name', ({ url }) => {
     ['a page of entries', listEntries, { wallet_id: 'w1', count: 50 }, 1000],
     ['newest entries', listEntries, { wallet_id: 'w1', count: 50, newest_first: true }, 1000],
     ['entries of a job', entriesOfJob, { wallet_id: 'w1', job_id: 'j1' }, 100],
+    ['jobs of a wallet', listJobs, { wallet_id: 'w1', count: 50, depth: 200 }, 1000],
+    [
+      'jobs of a wallet in a state that none has',
+      listJobs,
+      { wallet_id: 'w1', count: 50, depth: 2000, state: 'canceled' },
+      1000,
+    ],
     ['a job', getJob, { wallet_id: 'w1', id: 'j1' }, 50],
     ['attempts of a job', jobAttempts, { wallet_id: 'w1', id: 'j1' }, 50],
     ['a job by its upstream reference', jobsByUpstreamRef, { upstream_ref: 'ref95' }, 100],

@@ -1,6 +1,7 @@
 // Traps: ways in which statements like these have gone wrong elsewhere, each built up on purpose.
-import type pg from 'pg';
+import pg from 'pg';
 import { expect } from 'vitest';
+import { open } from '../src/index.ts';
 import { testDatabase } from '../src/testing.ts';
 import { answer, balance, entriesOf, ledger, tally, times } from './support/look.ts';
 import { booksAreRight, type Stage, staging } from './support/stage.ts';
@@ -186,6 +187,45 @@ onFirst(
     const databases = await Promise.all(times(6, () => testDatabase(s.server.url)));
     expect(new Set(databases.map(({ url }) => url)).size).toBe(6);
     await Promise.all(databases.map((database) => database.drop()));
+  },
+);
+
+onEvery(
+  'a job that changes between the snapshot of a claim and its lock: what is noted for a request is what is given',
+  async (s) => {
+    const own = await testDatabase(s.server.url);
+    const recoup = await open({ connection: own.url, sweep: false });
+    try {
+      await recoup.wallets.open({ wallet: 'w', customer: 'c' });
+      await recoup.jobs.submit({ wallet: 'w', job: 'moving', queue: 'q', price: 0 });
+      // A clock at which a statement stands still: its snapshot is taken then, and it has locked nothing yet.
+      await own.query(`create or replace function recoup.clock() returns timestamptz language plpgsql stable
+      as $$ begin perform pg_advisory_xact_lock_shared(1); return now(); end $$`);
+      // Planned now: planning asks the clock too, before the snapshot.
+      await recoup.jobs.lease({ queue: 'empty' });
+      for (const requestId of ['once', undefined]) {
+        const gate = new pg.Client({ connectionString: own.url });
+        await gate.connect();
+        await gate.query('select pg_advisory_lock(1)');
+        const ask = () => recoup.jobs.lease({ queue: 'q', leaseMs: 100, ...(requestId ? { requestId } : {}) });
+        const first = ask();
+        await untilWaiting(own);
+        await gate.query(`update recoup.jobs set priority = 5 where id = 'moving'`);
+        await gate.query('select pg_advisory_unlock(1)');
+        await gate.end();
+        const given = await first;
+        const again = given.length > 0 ? given : await ask();
+        expect(again.map(({ job }) => [job.id, job.state])).toEqual([['moving', 'running']]);
+        const noted = await own.query('select jobs from recoup.lease_requests');
+        expect(noted).toEqual([{ jobs: [['w', 'moving', 1]] }]);
+        await recoup.jobs.release({ wallet: 'w', job: 'moving', attempt: again[0]!.job.attempt });
+      }
+      // The clock is ours, and verify says so; nothing else is wrong.
+      expect((await recoup.verify()).problems.map(({ check }) => check)).toEqual(['schema.guards']);
+    } finally {
+      await recoup.close();
+      await own.drop();
+    }
   },
 );
 

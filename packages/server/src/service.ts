@@ -56,14 +56,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const metrics = new Metrics(() => waits.count, maxWaiting);
   let log: FastifyInstance['log'] | undefined;
   const { tracing } = options;
+  const onTransition = (transition: string, outcome: string) => {
+    metrics.transition(transition, outcome);
+    options.open.onTransition?.(transition, outcome);
+  };
   const recoup = await open({
     applicationName: 'recoup-server',
     ...(tracing ? { tracer: openTelemetry(tracing.api) } : {}),
     ...options.open,
-    onTransition: (transition, outcome) => {
-      metrics.transition(transition, outcome);
-      options.open.onTransition?.(transition, outcome);
-    },
+    onTransition,
     onSweep: (swept) => {
       metrics.swept(swept);
       options.open.onSweep?.(swept);
@@ -85,7 +86,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const callbacks = new Callbacks(recoup, {
       ...(webhookSecrets ? { secrets: webhookSecrets } : {}),
       ...(publicUrl ? { publicUrl } : {}),
+      onUnknown: (unknown) => {
+        onTransition('webhook.take', 'no_job');
+        http.log.warn({ ...unknown }, 'a webhook about a job that is not here');
+      },
     });
+    // Where nothing can be written now, the first URL makes it.
+    await callbacks.prepare().catch(() => {});
     const access = {
       bind,
       hosts: options.hosts ?? [],

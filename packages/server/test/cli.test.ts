@@ -79,6 +79,7 @@ const story: [string, Input][] = [
   ['jobs.succeedMany', { items: [j] }],
   ['jobs.cancel', { wallet: j.wallet, job: 'l', keep: 1 }],
   ['jobs.get', j],
+  ['jobs.list', { wallet: j.wallet, state: 'succeeded' }],
   ['jobs.attempts', j],
   ['jobs.entries', j],
   ['queues.list', {}],
@@ -86,6 +87,9 @@ const story: [string, Input][] = [
   ['keys.create', { name: 'n', scopes: ['viewer'], customer: 'c' }],
   ['keys.list', {}],
   ['system.verify', { limit: 3 }],
+  ['epochs.open', { reason: 'a restore', actor: 'ann', since: '2030-01-01T00:00:00Z' }],
+  ['epochs.list', {}],
+  ['system.info', {}],
 ];
 
 describe.each(['a database', 'a server'])('through %s', (kind) => {

@@ -34,15 +34,15 @@ const nowhere = ({ params }: Operation): Input =>
 
 /** Which scopes may what, in words of their own: a change in the list must be meant. */
 const MATRIX: Record<Exclude<Scope, 'admin'>, RegExp> = {
-  app: /^(wallets\.(?!adjust)|jobs\.(submit|submitMany|get|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.)/,
+  app: /^(wallets\.(?!adjust)|jobs\.(submit|submitMany|get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.|epochs\.list|system\.info)/,
   worker:
-    /^(wallets\.balance|jobs\.(get|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.)/,
+    /^(wallets\.balance|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info)/,
   viewer:
-    /^(wallets\.(balance|entries|replay)|jobs\.(get|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+)$/,
+    /^(wallets\.(balance|entries|replay)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info)$/,
   support:
-    /^(wallets\.(balance|entries|replay|adjust)|jobs\.(get|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|system\.verify)$/,
+    /^(wallets\.(balance|entries|replay|adjust)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|epochs\.list|system\.(verify|info))$/,
   operator:
-    /^(wallets\.|jobs\.(get|attempts|entries|byUpstreamRef)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|system\.)/,
+    /^(wallets\.|jobs\.(get|list|attempts|entries|byUpstreamRef)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|epochs\.list|system\.)/,
 };
 
 describe.each(SCOPES)('scope %s', (scope) => {

@@ -56,6 +56,21 @@ const cases: [string, string, Input, string?][] = [
       ],
     },
   ],
+  // What only the library's own checks refuse names the item too.
+  ...(
+    [
+      ['jobs.submitMany', 'payload.a', { job: 'x', queue: null, price: 1, payload: { a: 'nul \u0000' } }],
+      ['jobs.submitMany', 'priority', { job: 'x', queue: null, price: 1, priority: 1 }],
+      ['jobs.submitMany', 'job', { job: '..', queue: null, price: 1 }],
+      ['jobs.succeedMany', 'result', { job: 'x', result: 'nul \u0000' }],
+      ['jobs.failMany', 'wallet', { wallet: '.', job: 'x' }],
+      ['wallets.grantMany', 'note', { key: 'k', amount: 1, note: 'nul \u0000' }],
+    ] as const
+  ).map(([name, field, bad]): [string, string, Input] => {
+    const { payload, priority, result, note, ...good } = { payload: 0, priority: 0, result: 0, note: 0, ...bad };
+    const fine = { ...good, wallet: 'w', ...('job' in good ? { job: 'fine' } : {}) };
+    return [name, `items[1].${field}`, { items: [fine, { wallet: 'w', ...bad }] }];
+  }),
   ['jobs.submitMany', 'items', { items: [] }],
   ['jobs.fail', 'attempt', { job: 'there', attempt: 0 }],
   ['jobs.fail', 'attempt', { job: 'there', attempt: '1' }],

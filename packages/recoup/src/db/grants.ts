@@ -19,6 +19,8 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   lease_requests: 'select, insert, update, delete',
   api_keys: 'select, insert, update',
   secrets: 'select, insert',
+  // Opened by the role that owns the schema.
+  epochs: 'select',
 };
 
 /** Of the role that serves: whether it is there, and why rights would not restrict it. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { InvalidInput, Refusal } from '../errors.ts';
 import type { Queryable } from './database.ts';
+import { openEpochIfDue } from './epochs.ts';
 import { asRefusal } from './failures.ts';
 import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
@@ -10,7 +11,7 @@ import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
  * The oldest code that may run beside each migration's schema, by the number of the newest migration that code knows.
  * A migration that only adds keeps its predecessor's; one that old code could break against raises it to its own number.
  */
-const COMPATIBLE_FROM: Readonly<Record<number, number>> = { 1: 1, 2: 1, 3: 1 };
+const COMPATIBLE_FROM: Readonly<Record<number, number>> = { 1: 1, 2: 1, 3: 1, 4: 1 };
 
 export interface Migration {
   number: number;
@@ -66,7 +67,8 @@ export function checkState(state: SchemaState, schema: string): void {
 /**
  * Applies what is missing in one transaction. Safe under many starting replicas: the transaction holds an advisory lock
  * (a transaction's, since a session's is granted twice behind a transaction-mode pooler), the losers find it done.
- * Needs the right to create the schema, or a schema that the role owns. Returns the names of the applied migrations.
+ * Needs the right to create the schema, or a schema that the role owns. Opens the next epoch where a restore or a failover
+ * makes one due. Returns the names of the applied migrations.
  */
 export async function migrate(client: Queryable, schema: string, upTo = Number.POSITIVE_INFINITY): Promise<string[]> {
   if (!isSchemaName(schema)) {
@@ -82,6 +84,7 @@ export async function migrate(client: Queryable, schema: string, upTo = Number.P
       schema,
       all.filter((m) => m.number <= upTo),
     );
+    await openEpochIfDue(client, schema);
     await client.query('commit', []);
     return done;
   } catch (error) {

@@ -13,8 +13,9 @@ import { extendJob } from './extend.ts';
 import { type FailRow, failJob } from './fail.ts';
 import { handOverJob } from './hand-over.ts';
 import { decodeJob, type Job } from './job.ts';
+import { type ListOptions, listPage } from './list.ts';
 import { pruneJobs } from './prune.ts';
-import { type Attempt, compareJob, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
+import { type Attempt, compareJob, decodeAttempt, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
 import { releaseJob } from './release.ts';
 import { type SettleRow, settleJob } from './settle.ts';
 import * as signals from './signals.ts';
@@ -54,21 +55,16 @@ export class Jobs {
    * top-up), `no_wallet`, `wallet_closed`, `pruned`, `wallet_busy`.
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
-    const row = this.#submitRow(input);
+    const row = signals.submitInput(input, this.#tracer?.traceparent());
     return one(await this.#submitted(await this.#runner.call(submitJob, row), row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
   async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
-    const rows = check.list('submitMany', inputs).map((input) => this.#submitRow(input));
+    const here = this.#tracer?.traceparent();
+    const rows = check.items('submitMany', inputs, (input: signals.Submit) => signals.submitInput(input, here));
     const answers = await this.#runner.many(submitJob, rows);
     return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, rows[i]!))));
-  }
-
-  #submitRow(input: signals.Submit) {
-    const row = signals.submitInput(input);
-    if (this.#tracer) row.traceparent ??= this.#tracer.traceparent();
-    return row;
   }
 
   async #submitted(
@@ -142,7 +138,7 @@ export class Jobs {
   }
 
   async failMany(inputs: readonly signals.Fail[]): Promise<signals.Each<signals.Failed>> {
-    const rows = check.list('failMany', inputs).map(signals.failInput);
+    const rows = check.items('failMany', inputs, signals.failInput);
     const answers = await this.#runner.many(failJob, rows);
     return answers.map((a, i) => (a instanceof Refusal ? a : this.#failed(a, rows[i]!)));
   }
@@ -166,18 +162,13 @@ export class Jobs {
    * gives back the first success. Refuses `canceled`: the result must not be handed out.
    */
   async succeed(input: signals.Succeed): Promise<signals.Succeeded> {
-    const [answer] = await this.#succeedAll([input]);
-    return one(answer!);
+    const row = signals.succeedInput(input);
+    return one(await this.#succeeded(await this.#runner.call(succeedJob, row), row));
   }
 
   async succeedMany(inputs: readonly signals.Succeed[]): Promise<signals.Each<signals.Succeeded>> {
-    return this.#succeedAll(inputs);
-  }
-
-  async #succeedAll(inputs: readonly signals.Succeed[]): Promise<signals.Each<signals.Succeeded>> {
-    const rows = check.list('succeedMany', inputs).map(signals.succeedInput);
-    const answers =
-      rows.length === 1 ? [await this.#runner.call(succeedJob, rows[0]!)] : await this.#runner.many(succeedJob, rows);
+    const rows = check.items('succeedMany', inputs, signals.succeedInput);
+    const answers = await this.#runner.many(succeedJob, rows);
     return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#succeeded(a, rows[i]!))));
   }
 
@@ -271,7 +262,16 @@ export class Jobs {
 
   /** How the attempts of a job ended, in the order in which it became known. */
   async attempts(key: signals.JobKey): Promise<Attempt[]> {
-    return this.#runner.read(jobAttempts, [signals.onlyKey(key)]);
+    return (await this.#runner.read(jobAttempts, [signals.onlyKey(key)])).map(decodeAttempt);
+  }
+
+  /**
+   * The jobs of a wallet, newest first, those of a `state` or `queue` where one is given: a page of at most `limit` (1 to
+   * 1,000; 100 unless set). `cursor` goes on, null: that was all; a page of a filter may hold fewer, or none, and go on.
+   * Jobs whose rows were pruned are not in it. Refuses `no_wallet`.
+   */
+  async list(wallet: string, options: ListOptions = {}): Promise<{ jobs: Job[]; cursor: number | null }> {
+    return listPage(this.#runner, wallet, options);
   }
 
   /** The jobs that carry an upstream's reference, each with the attempt it belongs to. */

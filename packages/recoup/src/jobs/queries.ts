@@ -46,6 +46,7 @@ select coalesce(json_agg(json_build_object('ord', ord, 'job', case when id is no
 from found b`,
 );
 
+/** How an attempt ended. */
 export interface Attempt {
   attempt: number;
   endedAs: 'failed' | 'lapsed' | 'confirmed' | 'rejected' | 'released' | 'superseded' | 'canceled' | 'succeeded';
@@ -54,12 +55,19 @@ export interface Attempt {
   reason: string | null;
   worker: string | null;
   upstreamRef: string | null;
-  startedAt: string | null;
-  endedAt: string;
+  startedAt: Date | null;
+  endedAt: Date;
 }
+type AttemptRow = Omit<Attempt, 'startedAt' | 'endedAt'> & { startedAt: string | null; endedAt: string };
+
+export const decodeAttempt = ({ startedAt, endedAt, ...rest }: AttemptRow): Attempt => ({
+  ...rest,
+  startedAt: startedAt === null ? null : new Date(startedAt),
+  endedAt: new Date(endedAt),
+});
 
 /** How the attempts of a job ended, in the order of when it became known. */
-export const jobAttempts = statement<typeof key, Attempt>(
+export const jobAttempts = statement<typeof key, AttemptRow>(
   'job.attempts',
   key,
   () => `

@@ -173,7 +173,8 @@ export const attemptOf = (input: AttemptKey) => ({
   n: check.integer('attempt', input.attempt, 1, MAX_ATTEMPT),
 });
 
-export function submitInput(input: Submit) {
+/** `traceparent` is where the caller is, for a job that names none. */
+export function submitInput(input: Submit, traceparent?: string) {
   check.onlyFields('submit', input, SUBMIT);
   const queue = input.queue === null ? null : check.id('queue', input.queue);
   if (queue === '*') throw new InvalidInput('queue', '"*" names the settings of all queues, not a queue');
@@ -202,7 +203,7 @@ export function submitInput(input: Submit) {
     labels: check.labels('labels', input.labels),
     payload: payload.value,
     payload_bytes: payload.bytes,
-    traceparent: check.traceparent('traceparent', input.traceparent),
+    traceparent: check.traceparent('traceparent', input.traceparent) ?? traceparent,
   };
 }
 

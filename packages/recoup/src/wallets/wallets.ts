@@ -177,7 +177,7 @@ export class Wallets {
 
   /** Grants in one batch: an answer or a Refusal per item, in order. */
   async grantMany(inputs: readonly Grant[]): Promise<(KeyedEntry<Outcome<'wallet.grant'>> | Refusal)[]> {
-    const rows = check.list('grantMany', inputs).map((input) => keyedInput('grant', input));
+    const rows = check.items('grantMany', inputs, (input) => keyedInput('grant', input));
     const answers = await this.#runner.many(grantEntry, rows);
     return answers.map((a, i) => (a instanceof Refusal ? a : keyedAnswer(a, rows[i]!)));
   }

@@ -1,6 +1,6 @@
 // Commands about the database itself: migrate, verify, doctor.
 import pg from 'pg';
-import { errors, grantTo, migrate, open, Refusal, type SchemaState, schemaState } from 'recoup';
+import { epochState, errors, grantTo, migrate, open, Refusal, type SchemaState, schemaState } from 'recoup';
 import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
 import { database } from './target.ts';
@@ -86,6 +86,11 @@ export function runDoctor(settings: Settings, output: Output): Promise<Finding[]
         `${client.user}`,
         `as the role that owns the schema: recoup migrate --grant-to ${client.user}`,
       );
+    }
+    const epoch = await epochState(client, schema);
+    if (epoch) {
+      const found = `${epoch.number}, ${epoch.reason}`;
+      add('epoch', epoch.due === null, found, epoch.due ?? '', epoch.behind ? 'wrong' : 'warning');
     }
     const encoding = (await one('show server_encoding')).server_encoding;
     add('encoding', encoding === 'UTF8', encoding, 'create the database with encoding UTF8');

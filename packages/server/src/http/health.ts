@@ -56,7 +56,9 @@ export function addHealth(server: FastifyInstance, context: HealthContext): void
     // Said before the listener closes, so that a load balancer looks elsewhere first.
     if (stopping()) throw new Refusal('closed');
     await ready(recoup);
-    return { status: 'ready' };
+    // Money and work go on: what an operator has to do about the feed is no reason to take the service away.
+    const { due } = await inTime(recoup.epochs.current());
+    return { status: 'ready', notices: due === null ? [] : [due] };
   });
   server.get('/metrics', async (request, reply) => {
     access.checkScope(await access.caller(request), METRICS);

@@ -31,7 +31,8 @@ export const feed: readonly Operation[] = [
   operation({
     name: 'feed.read',
     summary: 'The events behind a cursor: entries and ends of attempts, in one order',
-    description: 'Keep `cursor` and give it back next time; no events mean that nothing new is final yet.',
+    description:
+      'Keep `cursor` and give it back next time; no events mean that nothing new is final yet. Refused as `epoch_changed` after a restore or a failover: go on with the `cursor` of the refusal, null is from the beginning.',
     scopes: ['app', 'viewer', 'operator'],
     method: 'GET',
     path: '/v1/feed',
@@ -39,7 +40,7 @@ export const feed: readonly Operation[] = [
     query: s.fields({ cursor: s.cursor, limit: s.optional(s.count('At most this many; 500 unless set.', 1, 5000)) }),
     body: null,
     output: s.fields({ events: Type.Array(Event), cursor: s.nextCursor }),
-    errors: [],
+    errors: ['epoch_changed', 'epoch_needed'],
     run: ({ recoup }, { cursor, limit }) => recoup.feed.read(cursor ?? null, limit ?? 500),
   }),
   operation({
@@ -53,7 +54,7 @@ export const feed: readonly Operation[] = [
     body: null,
     output: Event,
     stream: 'sse',
-    errors: [],
+    errors: ['epoch_changed', 'epoch_needed'],
     run: (context, { cursor }) => stream(context, lastEventId(context) ?? cursor ?? null),
   }),
 ];

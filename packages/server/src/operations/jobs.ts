@@ -1,6 +1,7 @@
 // Operations on jobs: submit, single and in batches, and the reads.
+import { JOB_STATES } from 'recoup';
 import Type, { type Static } from 'typebox';
-import { type Context, type Operation, operation } from './operation.ts';
+import { answerItems, type Context, type Operation, operation } from './operation.ts';
 import * as s from './schemas.ts';
 
 const submitFields = {
@@ -67,9 +68,28 @@ export const jobs: readonly Operation[] = [
     output: s.fields({ items: Type.Array(Type.Union([Submitted, s.Refused])) }),
     batch: true,
     errors: [],
-    run: async (context, { items }) => ({
-      items: await context.recoup.jobs.submitMany(items.map((one) => submitOf(context, one))),
+    run: (context, { items }) =>
+      answerItems(context.recoup.jobs.submitMany(items.map((one) => submitOf(context, one)))),
+  }),
+  operation({
+    name: 'jobs.list',
+    summary: 'The jobs of a wallet, newest first, page by page',
+    description:
+      'A page of a filter may hold fewer than `limit`, or none, and go on: only a `cursor` of null is the end.',
+    scopes: READERS,
+    method: 'GET',
+    path: '/v1/wallets/{wallet}/jobs',
+    params: s.walletKey,
+    query: s.fields({
+      state: s.optional(s.oneOf(JOB_STATES, 'Only those in this state.')),
+      queue: s.optional(s.queue),
+      cursor: s.optional(s.amount('Where to go on: the `cursor` of the page before.', 1)),
+      limit: s.limit,
     }),
+    body: null,
+    output: s.fields({ jobs: Type.Array(s.Job), cursor: s.orNull(Type.Integer()) }, { title: 'JobPage' }),
+    errors: ['no_wallet'],
+    run: ({ recoup }, { wallet, ...options }) => recoup.jobs.list(wallet, options),
   }),
   operation({
     name: 'jobs.get',

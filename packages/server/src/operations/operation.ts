@@ -1,5 +1,5 @@
 // What an operation is: one thing a caller may do, with its address, schemas, scopes and function.
-import type { ErrorCode, Recoup } from 'recoup';
+import { type ErrorCode, InvalidInput, type Recoup } from 'recoup';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Keys } from '../keys/keys.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
@@ -105,4 +105,15 @@ export function operation<P extends TObject, Q extends TObject, B extends TObjec
     writes: given.writes ?? given.method !== 'GET',
     run: (context, input) => given.run(context, input as InputOf<P, Q, B>),
   };
+}
+
+/** The answers of a batch form of the library. What it refuses of an item it names `submitMany[3].price`: here that is `items[3].price`. */
+export async function answerItems<T>(answers: Promise<T[]>): Promise<{ items: T[] }> {
+  try {
+    return { items: await answers };
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    const { field, rule } = error.details as { field: string; rule: string };
+    throw new InvalidInput(field.replace(/^\w+Many\[/, 'items['), rule);
+  }
 }

@@ -1,5 +1,6 @@
 // The one list of everything a caller may do: HTTP routes, the OpenAPI document, the command line and their tests come from it.
 import { deadLetters } from './dead-letters.ts';
+import { epochs } from './epochs.ts';
 import { feed } from './feed.ts';
 import { jobs } from './jobs.ts';
 import { keys } from './keys.ts';
@@ -19,6 +20,7 @@ export const operations: readonly Operation[] = [
   ...deadLetters,
   ...queues,
   ...feed,
+  ...epochs,
   ...keys,
   ...webhooks,
   ...system,

@@ -77,6 +77,9 @@ export const BalanceAt = fields(
     seq: Type.Integer({ description: 'The last entry at or before the instant; 0: none yet.' }),
     booked: integer,
     spendable: Type.Optional(Type.Integer({ description: 'Under the overdraft limit of today.' })),
+    atRisk: Type.Optional(
+      Type.Integer({ description: 'Only with `parts`: given back then for jobs that might still succeed.' }),
+    ),
   },
   { title: 'BalanceAt' },
 );
@@ -139,7 +142,7 @@ export const Job = fields(
 export const Attempt = fields(
   {
     attempt: integer,
-    endedAs: oneOf(['failed', 'lapsed', 'confirmed', 'released', 'superseded', 'canceled', 'succeeded']),
+    endedAs: oneOf(['failed', 'lapsed', 'confirmed', 'rejected', 'released', 'superseded', 'canceled', 'succeeded']),
     verdict: orNull(oneOf(['definitive', 'presumed'])),
     jobState: Type.String(),
     reason: maybeText,
@@ -149,6 +152,16 @@ export const Attempt = fields(
     endedAt: instant(),
   },
   { title: 'Attempt' },
+);
+
+export const Epoch = fields(
+  {
+    number: integer,
+    openedAt: instant(),
+    reason: Type.String({ description: 'Why it was opened, for people.' }),
+    actor: maybeText,
+  },
+  { title: 'Epoch' },
 );
 
 /** An item of a batch that was refused: the code, the message and its facts. */

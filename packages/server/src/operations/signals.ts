@@ -1,6 +1,6 @@
 // Operations that say how a job went: succeed, fail, settle, cancel; by the job's key, in batches, and by upstream_ref.
 import Type from 'typebox';
-import { type Operation, operation } from './operation.ts';
+import { answerItems, type Operation, operation } from './operation.ts';
 import * as s from './schemas.ts';
 
 const upstreamRef = s.id('The reference that the upstream gave.');
@@ -121,7 +121,7 @@ const batches: readonly Operation[] = [
     output: s.fields({ items: Type.Array(Type.Union([Failed, s.Refused])) }),
     batch: true,
     errors: [],
-    run: async ({ recoup }, input) => ({ items: await recoup.jobs.failMany(input.items) }),
+    run: ({ recoup }, input) => answerItems(recoup.jobs.failMany(input.items)),
   }),
   operation({
     name: 'jobs.succeedMany',
@@ -135,7 +135,7 @@ const batches: readonly Operation[] = [
     output: s.fields({ items: Type.Array(Type.Union([Succeeded, s.Refused])) }),
     batch: true,
     errors: [],
-    run: async ({ recoup }, input) => ({ items: await recoup.jobs.succeedMany(input.items) }),
+    run: ({ recoup }, input) => answerItems(recoup.jobs.succeedMany(input.items)),
   }),
 ];
 

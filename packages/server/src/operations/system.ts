@@ -1,9 +1,38 @@
-// Operations on the whole: verify.
+// Operations on the whole: verify, and which Recoup this is.
+import { readFileSync } from 'node:fs';
 import Type from 'typebox';
 import { type Operation, operation } from './operation.ts';
 import * as s from './schemas.ts';
 
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
 export const system: readonly Operation[] = [
+  operation({
+    name: 'system.info',
+    summary: 'Which Recoup this is: version, schema, epoch of the ledger, and what an operator has to do',
+    scopes: ['app', 'worker', 'viewer', 'support', 'operator'],
+    method: 'GET',
+    path: '/v1/info',
+    params: s.none,
+    query: s.none,
+    body: null,
+    output: s.fields(
+      {
+        version: Type.String(),
+        schema: Type.String(),
+        epoch: s.Epoch,
+        notices: Type.Array(Type.String(), { description: 'What is to be done, for people; empty: nothing.' }),
+      },
+      { title: 'Info' },
+    ),
+    errors: [],
+    run: async ({ recoup }) => {
+      const { due, ...epoch } = await recoup.epochs.current();
+      return { version, schema: recoup.schema, epoch, notices: due === null ? [] : [due] };
+    },
+  }),
   operation({
     name: 'system.verify',
     summary: 'Replay the ledger and hold every promise against it; names the wallet and the first wrong entry',

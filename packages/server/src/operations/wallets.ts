@@ -1,7 +1,7 @@
 // Operations on wallets: open, change, grant, adjust, balances, entries, replay.
 import { Refusal } from 'recoup';
 import Type from 'typebox';
-import { type Context, type Operation, operation, type StreamEvent } from './operation.ts';
+import { answerItems, type Context, type Operation, operation, type StreamEvent } from './operation.ts';
 import * as s from './schemas.ts';
 
 const keyedKey = s.fields({
@@ -79,12 +79,15 @@ export const wallets: readonly Operation[] = [
     method: 'GET',
     path: '/v1/wallets/{wallet}/balance',
     params: s.walletKey,
-    query: s.fields({ at: s.optional(s.instant('RFC 3339. The balance after the last entry at or before it.')) }),
+    query: s.fields({
+      at: s.optional(s.instant('RFC 3339. The balance after the last entry at or before it.')),
+      parts: s.optional(s.flag('With `at`: also what stood at risk then, for which the entries up to it are read.')),
+    }),
     body: null,
     output: Type.Union([s.Balance, s.BalanceAt]),
     errors: ['no_wallet'],
-    run: ({ recoup }, { wallet, at }) =>
-      at === undefined ? recoup.wallets.balance(wallet) : recoup.wallets.balanceAt(wallet, new Date(at)),
+    run: ({ recoup }, { wallet, at, parts = false }) =>
+      at === undefined ? recoup.wallets.balance(wallet) : recoup.wallets.balanceAt(wallet, new Date(at), { parts }),
   }),
   operation({
     name: 'wallets.entries',
@@ -146,7 +149,7 @@ export const wallets: readonly Operation[] = [
     output: s.fields({ items: Type.Array(Type.Union([Granted, s.Refused])) }),
     batch: true,
     errors: [],
-    run: async ({ recoup }, { items }) => ({ items: await recoup.wallets.grantMany(items) }),
+    run: ({ recoup }, { items }) => answerItems(recoup.wallets.grantMany(items)),
   }),
   operation({
     name: 'wallets.adjust',

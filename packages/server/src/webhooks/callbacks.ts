@@ -26,18 +26,40 @@ export interface Settled {
   job: string;
 }
 
+/** A webhook whose job is not here: the reference was not recorded yet, or the job was lost in a restore. */
+export interface UnknownJob {
+  provider: ProviderName;
+  upstreamRef: string;
+  /** What a signed URL names; null without one. */
+  wallet: string | null;
+  job: string | null;
+}
+
 const PATH = '/v1/webhooks';
 
 export class Callbacks {
   readonly #recoup: Recoup;
   readonly #secrets: WebhookSecrets;
   readonly #publicUrl: string | null;
+  readonly #onUnknown: (unknown: UnknownJob) => void;
   #key: Promise<Buffer> | undefined;
 
-  constructor(recoup: Recoup, options: { secrets?: WebhookSecrets; publicUrl?: string } = {}) {
+  constructor(
+    recoup: Recoup,
+    options: { secrets?: WebhookSecrets; publicUrl?: string; onUnknown?: (unknown: UnknownJob) => void } = {},
+  ) {
     this.#recoup = recoup;
     this.#secrets = checked(options.secrets ?? {});
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? null;
+    this.#onUnknown = options.onUnknown ?? (() => {});
+  }
+
+  /**
+   * Makes the signing key where there is none yet. When a service starts, not at the first URL: a backup of in between
+   * would not know the key of URLs that are out.
+   */
+  async prepare(): Promise<void> {
+    await this.#mac('');
   }
 
   /** The one job, and the attempt, that carries an upstream's reference. Refuses `no_job`, and `conflict` where there are several. */
@@ -69,8 +91,16 @@ export class Callbacks {
     if (signedFor === undefined || (provider.signs && secrets.length > 0)) provider.verify(hook, secrets);
     // The payload as it came: what the address says is not mixed into it.
     const report = provider.read(JSON.parse(hook.body.toString()));
-    const target = signedFor ?? (await this.find(report.upstreamRef));
-    return { outcome: await this.#apply(target, report), wallet: target.wallet, job: target.job };
+    try {
+      const target = signedFor ?? (await this.find(report.upstreamRef));
+      return { outcome: await this.#apply(target, report), wallet: target.wallet, job: target.job };
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'no_job') {
+        const { wallet = null, job = null } = signedFor ?? {};
+        this.#onUnknown({ provider: name, upstreamRef: report.upstreamRef, wallet, job });
+      }
+      throw error;
+    }
   }
 
   async #apply(target: Target, report: Report): Promise<string> {

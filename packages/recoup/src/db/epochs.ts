@@ -1,0 +1,153 @@
+// Epochs: opens the next one where transaction ids may be used twice, and tells whether that is due.
+import type { Queryable } from './database.ts';
+import { inSchema, quoted } from './schema.ts';
+
+/** Transaction ids of an epoch: a position in the feed is `epoch * SPAN + transaction id`. 2^48 last for decades. */
+const SPAN = '281474976710656';
+/** SQL: where the positions of an epoch begin. */
+const firstPosition = (number: string) => `(${number}::bigint * ${SPAN})`;
+
+/** SQL: the newest position there is; null before the first. */
+const lastPosition = `greatest((select tx from recoup.entries order by tx desc limit 1), (select tx from recoup.attempts order by tx desc limit 1))`;
+
+/** SQL: a transaction id as a position of an epoch. */
+export const positionOf = (xid: string, number: string) =>
+  `(${firstPosition(number)} + ${xid}::text::bigint)::text::xid8`;
+
+/** SQL: the first position that the snapshot takes to be in the future. */
+export const nextPosition = (number: string) => positionOf('pg_snapshot_xmax(pg_current_snapshot())', number);
+
+/** SQL: whether there are rows of another cluster, ahead of this one: what a snapshot shows has ended, so it is below that. */
+export const behind = (number: string) => `coalesce(${lastPosition} >= ${nextPosition(number)}, false)`;
+
+/** What an operator does where one is due. */
+export const OPEN_EPOCH = 'recoup epochs open --reason "…"';
+
+/** One row of `recoup.epochs`. Instants are RFC 3339 text here. */
+export interface EpochRow {
+  number: number;
+  openedAt: string;
+  reason: string;
+  actor: string | null;
+}
+
+export interface EpochState extends EpochRow {
+  /** The ledger carries transaction ids that this server has not reached: rows of another cluster. The feed stands still. */
+  behind: boolean;
+  /** The server is not the one that the epoch was opened on: recovered, promoted, upgraded, or another cluster. */
+  moved: boolean;
+  /** Why another epoch has to be opened, and how, for people; null: none has. */
+  due: string | null;
+}
+
+const columns = `json_build_object('number', e.number, 'openedAt', e.opened_at, 'reason', e.reason, 'actor', e.actor`;
+
+const STATE = `
+select ${columns},
+  'behind', ${behind('e.number')},
+  'moved', coalesce(e.server <> recoup.server_id(), false))::text as answer
+from recoup.epochs e order by e.number desc limit 1`;
+
+const LIST = `select coalesce(json_agg(${columns}) order by e.number), '[]')::text as answer from recoup.epochs e`;
+
+/** The newest epoch, and whether another one is due; reads only. Null where this schema has no epochs yet. */
+export async function epochState(client: Queryable, schema: string): Promise<EpochState | null> {
+  const there = `select to_regclass($1)::text as answer`;
+  if ((await answerOf(client, there, [`${quoted(schema)}.epochs`])) === null) return null;
+  const state = JSON.parse((await answerOf(client, inSchema(STATE, schema), []))!) as EpochState;
+  const why = state.behind
+    ? 'the ledger has rows of another cluster, and the feed stands still'
+    : 'the server was recovered, promoted or replaced since the epoch was opened, and may use transaction ids twice';
+  return { ...state, due: state.behind || state.moved ? `${why}: ${OPEN_EPOCH}` : null };
+}
+
+export async function listEpochs(client: Queryable, schema: string): Promise<EpochRow[]> {
+  return JSON.parse((await answerOf(client, inSchema(LIST, schema), []))!) as EpochRow[];
+}
+
+/** What readers of older cursors may have passed over, because its transaction ids had been in use before. */
+type Gap =
+  | { kind: 'none' }
+  /** What was written since an instant. */
+  | { kind: 'since'; at: string }
+  /** What was written after the rows of another cluster had been restored. */
+  | { kind: 'restored' };
+
+const NEWEST = '(select max(number) from recoup.epochs)';
+const lower = (entries: string, attempts: string) => `
+select (select min(tx::text::bigint) from (${entries} union all ${attempts}) t)::text as answer`;
+
+// What was written since stands at the end of the order: from the last one before, along the index.
+const since = (table: string, at: string) => `
+  (select e.tx from ${table} e where e.tx > coalesce(
+    (select b.tx from ${table} b where b.${at} < $1::timestamptz order by b.tx desc limit 1), '0'::xid8) order by e.tx limit 1)`;
+const SINCE = lower(since('recoup.entries', 'created_at'), since('recoup.attempts', 'ended_at'));
+
+// A dump is loaded before anything is written: what is younger than the rows that are certainly restored was written here.
+// Reads both tables.
+const younger = (table: string) => `
+  (select e.tx from ${table} e where age(e.xmin) < (select min(age(r.xmin)) from ${table} r where r.tx >= ${nextPosition(NEWEST)}))`;
+const RESTORED = lower(younger('recoup.entries'), younger('recoup.attempts'));
+
+const between = (table: string) => `
+  (select e.tx from ${table} e where e.tx >= $1::xid8 and e.tx < ${nextPosition(NEWEST)} order by e.tx limit 1)`;
+const BETWEEN = lower(between('recoup.entries'), between('recoup.attempts'));
+const NOW = `select ${positionOf('pg_snapshot_xmin(pg_current_snapshot())', 'max(number)')}::text as answer from recoup.epochs`;
+
+/**
+ * Opens the next epoch in the caller's transaction: waits until nobody writes, so that no position of the old epoch can
+ * appear behind one of the new. A default, not a column: what is written every day costs nothing more. Needs the owner
+ * of the tables.
+ */
+export async function openEpoch(
+  client: Queryable,
+  schema: string,
+  { reason, actor, gap }: { reason: string; actor: string | null; gap: Gap },
+): Promise<void> {
+  const ask = (sql: string, values: unknown[] = []) => answerOf(client, inSchema(sql, schema), values);
+  const now = await ask(NOW);
+  // Looked for before the lock, as it may read everything; what is written meanwhile is looked up under it.
+  let reread = gap.kind === 'none' ? null : await (gap.kind === 'since' ? ask(SINCE, [gap.at]) : ask(RESTORED));
+  await ask('lock table recoup.entries, recoup.attempts in access exclusive mode');
+  if (gap.kind !== 'none') reread ??= await ask(BETWEEN, [now]);
+  const insert = `insert into recoup.epochs (number, reason, actor, reread_from)
+    select max(number) + 1, $1, $2, $3::xid8 from recoup.epochs returning number::text as answer`;
+  const next = positionOf('pg_current_xact_id()', (await ask(insert, [reason, actor, reread]))!);
+  for (const table of ['recoup.entries', 'recoup.attempts']) {
+    await ask(`alter table ${table} alter column tx set default ${next}`);
+  }
+}
+
+const OWNS = `select pg_has_role(relowner, 'usage')::text as answer from pg_class where oid = to_regclass($1)`;
+/** The last change that came from elsewhere, with a minute for clocks that differ; null where this server never recovered since its start. */
+const RECOVERED = `select (pg_last_xact_replay_timestamp() - interval '1 minute')::text as answer where not pg_is_in_recovery()`;
+
+/**
+ * Opens one where it is certain that positions would go wrong or may have: in the transaction of a migration, which every
+ * start of a service begins with. Tells again whatever may have been written before, back to the last epoch where
+ * nothing else is known. Does without where somebody reads the tables for long, or the role does not own them: then
+ * `recoup doctor` says what is to be done.
+ */
+export async function openEpochIfDue(client: Queryable, schema: string): Promise<void> {
+  const state = await epochState(client, schema);
+  if (!state?.due || (await answerOf(client, OWNS, [`${quoted(schema)}.entries`])) !== 'true') return;
+  const reason = state.behind ? 'rows of another cluster: restored from a dump' : 'another server or timeline';
+  await client.query('savepoint epoch', []);
+  try {
+    await client.query(`set local lock_timeout = '3s'`, []);
+    const gap: Gap = state.behind
+      ? { kind: 'restored' }
+      : { kind: 'since', at: (await answerOf(client, RECOVERED, [])) ?? state.openedAt };
+    await openEpoch(client, schema, { reason, actor: 'recoup', gap });
+    await client.query('release savepoint epoch', []);
+  } catch {
+    await client.query('rollback to savepoint epoch', []);
+  }
+}
+
+/** The column `answer` of the first row, as text, through any driver. */
+async function answerOf(client: Queryable, sql: string, values: unknown[]): Promise<string | null> {
+  const result = await client.query(sql, values);
+  const rows = (Array.isArray(result) ? result : result.rows) as { answer?: string | null }[];
+  return rows[0]?.answer ?? null;
+}
