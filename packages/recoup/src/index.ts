@@ -3,9 +3,10 @@ export type { Database, Queryable } from './db/database.ts';
 export { asRefusal, isConflict } from './db/failures.ts';
 export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
-export type { FeedEvent } from './feed.ts';
+export type { FeedEvent, LedgerEntry, LedgerFilter } from './feed.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export type { Job } from './jobs/job.ts';
+export type { Prune } from './jobs/prune.ts';
 export type { Attempt } from './jobs/queries.ts';
 export type {
   AttemptKey,
@@ -39,7 +40,17 @@ export {
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, type OpenOptions, open, type Recoup } from './recoup.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
-export type { Adjust, Balance, BalanceAt, Entry, Grant, KeyedEntry, OpenInput } from './wallets/wallets.ts';
+export type {
+  Adjust,
+  Balance,
+  BalanceAt,
+  Entry,
+  Grant,
+  KeyedEntry,
+  Opened,
+  OpenInput,
+  Remainder,
+} from './wallets/wallets.ts';
 export {
   type AbortCause,
   Aborted,
