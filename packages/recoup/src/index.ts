@@ -4,6 +4,7 @@ export { asRefusal, isConflict } from './db/failures.ts';
 export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
 export type { FeedEvent, LedgerEntry, LedgerFilter } from './feed.ts';
+export { idProblem } from './input.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export type { Job } from './jobs/job.ts';
 export type { Prune } from './jobs/prune.ts';

@@ -8,11 +8,14 @@ export interface Output {
   out(text: string): void;
   /** Progress and messages. */
   err(text: string): void;
+  /** Resolves when everything that was given to `out` has been taken. */
+  drained?(): Promise<void>;
 }
 
 export const standard: Output = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
+  drained: () => new Promise((done) => process.stdout.write('', () => done())),
 };
 
 type Row = Record<string, unknown>;
@@ -75,6 +78,6 @@ export function failure(error: unknown, output: Output, json: boolean): number {
   const code: ErrorCode = refusal?.code ?? 'internal';
   const message = error instanceof Error ? error.message : String(error);
   if (json) output.err(JSON.stringify({ code, message, ...(refusal?.details ?? {}) }));
-  else output.err(`${pc.red('recoup:')} ${clean(message)} (${code})`);
+  else output.err(`${pc.red('recoup:')} ${message.split('\n').map(clean).join('\n')} (${code})`);
   return errors[code].exit;
 }
