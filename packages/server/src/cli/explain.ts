@@ -75,11 +75,11 @@ function why({ type, job, key, reason, actor, jobState, jobReason }: Entry): str
     case 'charge':
       return `job ${job} was submitted (${jobState ?? 'pruned'} now)`;
     case 'refund':
-      return `job ${job} failed or was given up${because(reason ?? jobReason)}`;
+      return `job ${job} ${reason === 'canceled' ? 'was canceled' : 'did not end well'}${because(jobReason)}`;
     case 'reclaim':
       return `job ${job} was done after all`;
     case 'settle':
-      return `job ${job} turned out to be worth another amount`;
+      return `job ${job}: ${reason === 'kept' ? 'what was delivered is kept' : 'its final price differs'}`;
     default:
       return `${key ?? job ?? ''}${because(reason)}${actor === null ? '' : `, by ${actor}`}`;
   }
@@ -92,6 +92,6 @@ function summary(wallet: string, figures: Figures, now: Figures, at: string | un
   const { spendable, held, atRisk } = now as unknown as Record<string, number>;
   return (
     `${wallet} holds ${count(figures.booked)} ${unit}: ${count(spendable!)} may be spent, ${count(held!)} were taken for jobs ` +
-    `that run, ${count(atRisk!)} were given back for jobs that may still be done.`
+    `that have not ended, ${count(atRisk!)} were given back for jobs that may still be done.`
   );
 }

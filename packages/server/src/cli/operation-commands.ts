@@ -57,11 +57,11 @@ export function addOperations(program: Command, operations: readonly Operation[]
     // Webhooks carry their sender's signature: nothing for a command line.
     if (operation.scopes === 'signature') continue;
     const [aggregate, verb] = operation.name.split('.') as [string, string];
-    const group =
-      groups.get(aggregate) ?? program.command(kebab(aggregate)).description(`${kebab(aggregate)}: see its --help`);
+    const group = groups.get(aggregate) ?? program.command(kebab(aggregate)).helpGroup('Operations:');
     groups.set(aggregate, group);
     addCommand(group, verb, operation, run);
   }
+  for (const group of groups.values()) group.description(group.commands.map((one) => one.name()).join(', '));
 }
 
 function addCommand(group: Command, verb: string, operation: Operation, run: Run): void {

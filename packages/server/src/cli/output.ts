@@ -2,6 +2,7 @@
 
 import pc from 'picocolors';
 import { type ErrorCode, errors, Refusal } from 'recoup';
+import { EmbeddedError } from '../embedded/errors.ts';
 
 export interface Output {
   /** Data. */
@@ -75,9 +76,10 @@ function flat(value: unknown): Row {
 /** What went wrong, in one line, and the exit code that says so. */
 export function failure(error: unknown, output: Output, json: boolean): number {
   const refusal = error instanceof Refusal ? error : undefined;
-  const code: ErrorCode = refusal?.code ?? 'internal';
+  const own = error instanceof EmbeddedError ? error : undefined;
+  const code = refusal?.code ?? own?.code ?? 'internal';
   const message = error instanceof Error ? error.message : String(error);
   if (json) output.err(JSON.stringify({ code, message, ...(refusal?.details ?? {}) }));
   else output.err(`${pc.red('recoup:')} ${message.split('\n').map(clean).join('\n')} (${code})`);
-  return errors[code].exit;
+  return own?.exitCode ?? errors[code as ErrorCode].exit;
 }

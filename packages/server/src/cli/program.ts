@@ -25,6 +25,10 @@ export interface Environment {
   signal: AbortSignal;
 }
 
+const GOES_WITH_ALL = `
+Every command takes the settings of \`recoup --help\` too: --database-url or --server say where it is carried out (without
+both Recoup starts a PostgreSQL of its own in ./.recoup), --json prints JSON. \`recoup config\` shows all of them.`;
+
 /** As shells have it: 128 and the number of SIGINT. */
 const INTERRUPTED = 130;
 
@@ -60,6 +64,7 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: (text) => output.out(text.trimEnd()), writeErr: (text) => output.err(text.trimEnd()) })
+    .addHelpText('afterAll', GOES_WITH_ALL)
     .option('--json', 'print JSON instead of tables')
     .option('--config <file>', 'settings in YAML; ./recoup.yaml is read where it is there');
   for (const [name, { kind, about }] of Object.entries(SETTINGS)) {
@@ -67,7 +72,7 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
       kind === 'flag'
         ? new Option(`--${kebab(name)} [true|false]`, about).choices(['true', 'false']).preset('true')
         : new Option(`--${kebab(name)} <${kind}>`, about);
-    program.addOption(option);
+    program.addOption(option.helpGroup('Settings:'));
   }
   const settings = (): Resolved => {
     const { json, config, ...flags } = program.opts();

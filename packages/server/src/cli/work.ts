@@ -15,7 +15,7 @@ interface Given {
   queue: string;
   exec?: string;
   url?: string;
-  header: string[];
+  header?: string[];
   check?: string;
   concurrency?: string;
   timeoutMs?: string;
@@ -43,7 +43,7 @@ export function addWork(program: Command, tools: Tools): void {
     .requiredOption('--queue <queue>', 'whose jobs')
     .option('--exec <command>', 'run this in a shell for each job')
     .option('--url <url>', 'post each job there')
-    .option('--header <header>', 'with --url: "name: value", may be given again', collect, [])
+    .option('--header <header>', 'with --url: "name: value", may be given again', collect)
     .option('--check <command>', 'asked before a job runs again: was it done after all? 0 yes, 75 still at it')
     .option('--concurrency <integer>', 'jobs at once; 10 unless set')
     .option('--timeout-ms <integer>', 'end a run that takes longer, as presumed failed')
@@ -55,7 +55,7 @@ export function addWork(program: Command, tools: Tools): void {
     .action((given: Given) => work(tools, given));
 }
 
-const collect = (value: string, before: string[]) => [...before, value];
+const collect = (value: string, before: string[] = []) => [...before, value];
 
 async function work(tools: Tools, given: Given): Promise<void> {
   const { output } = tools;
@@ -89,7 +89,7 @@ function handlerOf(given: Given, onLine: (line: string) => void): Handler {
   if (given.exec !== undefined) return execHandler({ command: given.exec, killAfterMs: graceOf(given), onLine });
   if (!/^https?:\/\//.test(given.url!) || !URL.canParse(given.url!))
     throw new InvalidInput('url', 'must be http://… or https://…');
-  return postHandler({ url: given.url!, headers: headersOf(given.header) });
+  return postHandler({ url: given.url!, headers: headersOf(given.header ?? []) });
 }
 
 function headersOf(given: readonly string[]): Record<string, string> {

@@ -56,9 +56,11 @@ export function execHandler(options: ExecOptions): Handler {
       }
       return new Done(resultOf(out), given(said, 'finalPrice', 'upstreamRef'));
     }
+    const definitive = code === EXIT.definitive || code === EXIT.definitiveAgain;
+    // It ended because it was told to: why it was told is the reason, unless it knows better.
+    if (work.signal.aborted && !definitive) throw work.signal.reason;
     const reason = said.reason ?? reasonOf(ended);
     if (code === EXIT.release) throw new Release(reason, given(said, 'delayMs'));
-    const definitive = code === EXIT.definitive || code === EXIT.definitiveAgain;
     throw new Failure(reason, {
       verdict: definitive ? 'definitive' : 'presumed',
       retryable: code !== EXIT.definitive,
