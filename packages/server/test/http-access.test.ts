@@ -36,13 +36,13 @@ const nowhere = ({ params }: Operation): Input =>
 const MATRIX: Record<Exclude<Scope, 'admin'>, RegExp> = {
   app: /^(wallets\.(?!adjust)|jobs\.(submit|submitMany|get|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.)/,
   worker:
-    /^(wallets\.balance|jobs\.(get|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.)/,
+    /^(wallets\.balances?$|jobs\.(get|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.)/,
   viewer:
-    /^(wallets\.(balance|entries|replay)|jobs\.(get|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+)$/,
+    /^(wallets\.(balance|balances|remainders|entries|replay)|jobs\.(get|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+)$/,
   support:
-    /^(wallets\.(balance|entries|replay|adjust)|jobs\.(get|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|system\.verify)$/,
+    /^(wallets\.(balance|balances|remainders|entries|replay|adjust|adjustMany)|jobs\.(get|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|feed\.entries|system\.verify)$/,
   operator:
-    /^(wallets\.|jobs\.(get|attempts|entries|byUpstreamRef)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|system\.)/,
+    /^(wallets\.|jobs\.(get|attempts|entries|byUpstreamRef|prune)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|system\.)/,
 };
 
 describe.each(SCOPES)('scope %s', (scope) => {

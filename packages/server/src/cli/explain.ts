@@ -33,8 +33,8 @@ export function addExplain(program: Command, tools: Tools): void {
 }
 
 async function explain(tools: Tools, wallet: string, options: { at?: string; last?: string }): Promise<void> {
-  const at = instantOf('at', options.at);
-  const last = integerOf('last', options.last, 1, 1_000_000);
+  const at = instantOf('--at', options.at);
+  const last = integerOf('--last', options.last, 1, 1_000_000);
   const { figures, entries, now } = await withTarget(tools, async (ask) => {
     const now = await ask<Figures>('wallets.balance', { wallet });
     const figures = at === undefined ? now : await ask<Figures>('wallets.balance', { wallet, at });

@@ -105,7 +105,7 @@ const jsonLines = (rows: readonly Row[]) => rows.map((row) => JSON.stringify(row
 
 async function exportEntries(tools: Tools, options: EntriesOptions): Promise<void> {
   const { wallet, customer, cursorFile } = options;
-  const [from, to] = [instantOf('from', options.from), instantOf('to', options.to)];
+  const [from, to] = [instantOf('--from', options.from), instantOf('--to', options.to)];
   const start = options.cursor ?? readCursor(cursorFile);
   const writer = new Writer(tools, ENTRY, options, start === undefined);
   let cursor = start;
@@ -140,7 +140,7 @@ function readCursor(file: string | undefined): string | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    throw new InvalidInput('cursorFile', `cannot be read: ${file} (${code})`);
+    throw new InvalidInput('--cursor-file', `cannot be read: ${file} (${code})`);
   }
 }
 

@@ -60,20 +60,20 @@ async function readAll({ output, env }: Tools, file: string | undefined, given: 
   if (given.query === undefined) {
     if (file === undefined)
       throw new InvalidInput('file', 'is required: a CSV file, - for stdin, or --query with --from');
-    if (given.from !== undefined) throw new InvalidInput('from', 'goes with --query');
-    if ([...given.delimiter].length !== 1) throw new InvalidInput('delimiter', 'must be one character');
+    if (given.from !== undefined) throw new InvalidInput('--from', 'goes with --query');
+    if ([...given.delimiter].length !== 1) throw new InvalidInput('--delimiter', 'must be one character');
     return spool(readCsv(file, given.delimiter), onProgress);
   }
-  if (file !== undefined) throw new InvalidInput('query', 'is given instead of a file, not beside it');
+  if (file !== undefined) throw new InvalidInput('--query', 'is given instead of a file, not beside it');
   const from = given.from ?? env.RECOUP_IMPORT_FROM;
-  if (!from) throw new InvalidInput('from', 'is required with --query: postgres://… of the other database');
+  if (!from) throw new InvalidInput('--from', 'is required with --query: postgres://… of the other database');
   return spool(readQuery(from, given.query), onProgress);
 }
 
 async function runImport(tools: Tools, file: string | undefined, options: Source & { name: string; dryRun?: boolean }) {
   const key = `opening:${options.name}`;
   const problem = idProblem(key);
-  if (problem !== null || options.name === '') throw new InvalidInput('name', problem ?? 'must not be empty');
+  if (problem !== null || options.name === '') throw new InvalidInput('--name', problem ?? 'must not be empty');
   await using rows = await readAll(tools, file, options);
   const progress = new Progress(tools.output);
   const onProgress = (done: number) => progress.say(() => `${count(done)} of ${count(rows.rows)} wallets`);
@@ -123,7 +123,7 @@ async function runCompare(
   file: string | undefined,
   options: Source & { against: Figure; limit: string },
 ) {
-  const limit = integerOf('limit', options.limit, 0, 1_000_000)!;
+  const limit = integerOf('--limit', options.limit, 0, 1_000_000)!;
   await using rows = await readAll(tools, file, options);
   const progress = new Progress(tools.output);
   const onProgress = (done: number) => progress.say(() => `${count(done)} of ${count(rows.rows)} wallets`);

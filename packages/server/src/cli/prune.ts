@@ -21,8 +21,8 @@ export function addPrune(program: Command, tools: Tools): void {
 }
 
 async function prune(tools: Tools, options: Options): Promise<void> {
-  const olderThanMs = durationOf('olderThan', options.olderThan);
-  const batch = integerOf('batch', options.batch, 1, 10_000)!;
+  const olderThanMs = durationOf('--older-than', options.olderThan);
+  const batch = integerOf('--batch', options.batch, 1, 10_000)!;
   const which = { olderThanMs, ...(options.state === undefined ? {} : { state: options.state }) };
   const progress = new Progress(tools.output);
   const answer = await withTarget(tools, async (ask) => {

@@ -84,11 +84,11 @@ async function work(tools: Tools, given: Given): Promise<void> {
 
 function handlerOf(given: Given, onLine: (line: string) => void): Handler {
   if ((given.exec === undefined) === (given.url === undefined)) {
-    throw new InvalidInput('exec', 'one of the two is required: --exec <command>, or --url <url>');
+    throw new InvalidInput('--exec', 'one of the two is required: --exec <command>, or --url <url>');
   }
   if (given.exec !== undefined) return execHandler({ command: given.exec, killAfterMs: graceOf(given), onLine });
   if (!/^https?:\/\//.test(given.url!) || !URL.canParse(given.url!))
-    throw new InvalidInput('url', 'must be http://… or https://…');
+    throw new InvalidInput('--url', 'must be http://… or https://…');
   return postHandler({ url: given.url!, headers: headersOf(given.header ?? []) });
 }
 
@@ -99,23 +99,23 @@ function headersOf(given: readonly string[]): Record<string, string> {
     try {
       headers.append(name!, value!);
     } catch {
-      throw new InvalidInput('header', 'must be "name: value"');
+      throw new InvalidInput('--header', 'must be "name: value"');
     }
   }
   return Object.fromEntries(headers);
 }
 
 const MAX_MS = 31_536_000_000;
-const graceOf = ({ graceMs }: Given) => integerOf('graceMs', graceMs, 0, MAX_MS) ?? 1000;
+const graceOf = ({ graceMs }: Given) => integerOf('--grace-ms', graceMs, 0, MAX_MS) ?? 1000;
 
 function optionsOf(given: Given, onLine: (line: string) => void): WorkOptions {
   const { check, name } = given;
   const killAfterMs = graceOf(given);
   const numbers = {
-    concurrency: integerOf('concurrency', given.concurrency, 1, 500),
-    timeoutMs: integerOf('timeoutMs', given.timeoutMs, 1, MAX_MS),
-    leaseMs: integerOf('leaseMs', given.leaseMs, 100, 86_400_000),
-    drainMs: integerOf('drainMs', given.drainMs, 0, MAX_MS),
+    concurrency: integerOf('--concurrency', given.concurrency, 1, 500),
+    timeoutMs: integerOf('--timeout-ms', given.timeoutMs, 1, MAX_MS),
+    leaseMs: integerOf('--lease-ms', given.leaseMs, 100, 86_400_000),
+    drainMs: integerOf('--drain-ms', given.drainMs, 0, MAX_MS),
     // A command that is killed has ended right after: its end is waited for, so that none outlives its report.
     graceMs: killAfterMs + 500,
   };

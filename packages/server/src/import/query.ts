@@ -34,7 +34,7 @@ export async function* readQuery(url: string, query: string): AsyncGenerator<Cel
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     // What is wrong with the query is said as PostgreSQL says it.
-    if (/^(42|22|25|0A|34)\w{3}$/.test(code ?? '')) throw new InvalidInput('query', message);
+    if (/^(42|22|25|0A|34)\w{3}$/.test(code ?? '')) throw new InvalidInput('--query', message);
     throw /^[0-9A-Z]{5}$/.test(code ?? '') ? asRefusal(error, false) : error;
   } finally {
     await client.end().catch(() => {});
@@ -45,7 +45,7 @@ function connection(url: string): pg.Client {
   try {
     return new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'recoup-import' });
   } catch {
-    throw new InvalidInput('from', 'must be postgres://… or another connection string');
+    throw new InvalidInput('--from', 'must be postgres://… or another connection string');
   }
 }
 
