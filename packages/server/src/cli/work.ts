@@ -95,9 +95,10 @@ function handlerOf(given: Given, onLine: (line: string) => void): Handler {
 function headersOf(given: readonly string[]): Record<string, string> {
   const headers = new Headers();
   for (const header of given) {
-    const [, name, value] = /^([^:]+):\s*(.*)$/.exec(header) ?? [];
+    // A header without a colon has a name that no header takes.
+    const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/.exec(header) ?? [];
     try {
-      headers.append(name!, value!);
+      headers.append(name, value);
     } catch {
       throw new InvalidInput('--header', 'must be "name: value"');
     }
