@@ -1,8 +1,7 @@
 // The rows of an import, checked as a whole first and kept in a file meanwhile: what is wrong anywhere changes nothing anywhere.
 
 import { once } from 'node:events';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,19 +21,22 @@ export interface Spool extends AsyncDisposable {
 /** Reads a source to its end. Refuses `invalid` with the first problems, by line and column. */
 export async function spool(source: AsyncIterable<Cells>, onProgress: (rows: number) => void): Promise<Spool> {
   const folder = await mkdtemp(join(tmpdir(), 'recoup-import-'));
-  const remove = () => rm(folder, { recursive: true, force: true });
-  const path = join(folder, 'rows');
+  const file = await open(join(folder, 'rows'), 'wx+', 0o600);
+  // Its name goes at once: whatever kills this process, no file with balances stays. Windows lets it go when it is closed.
+  const remove = () => rm(folder, { recursive: true, force: true }).catch(() => {});
+  await remove();
+  const close = () => file.close().then(remove);
   try {
-    const { rows, sum } = await write(source, path, onProgress);
-    return { rows, sum, batches: (size) => batches(path, size), [Symbol.asyncDispose]: remove };
+    const { rows, sum } = await write(source, file, onProgress);
+    return { rows, sum, batches: (size) => batches(file, size), [Symbol.asyncDispose]: close };
   } catch (error) {
-    await remove();
+    await close();
     throw error;
   }
 }
 
-async function write(source: AsyncIterable<Cells>, path: string, onProgress: (rows: number) => void) {
-  const out = createWriteStream(path, { mode: 0o600 });
+async function write(source: AsyncIterable<Cells>, file: FileHandle, onProgress: (rows: number) => void) {
+  const out = file.createWriteStream({ autoClose: false });
   const checker = new RowChecker();
   const problems: LineProblem[] = [];
   let [rows, sum, wrong] = [0, 0n, 0];
@@ -71,9 +73,12 @@ function refused(problems: readonly LineProblem[], wrong: number): Refusal {
   return new Refusal('invalid', message, { problems });
 }
 
-async function* batches(path: string, size: number): AsyncGenerator<Row[]> {
+async function* batches(file: FileHandle, size: number): AsyncGenerator<Row[]> {
   let batch: Row[] = [];
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of createInterface({
+    input: file.createReadStream({ start: 0, autoClose: false }),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
     batch.push(JSON.parse(line) as Row);
     if (batch.length < size) continue;
     yield batch;
