@@ -1,15 +1,13 @@
 // The rows of an import, checked as a whole first and kept in a file meanwhile: what is wrong anywhere changes nothing anywhere.
 
-import { once } from 'node:events';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { finished } from 'node:stream/promises';
 import { Refusal } from 'recoup';
 import { BrokenSource, type Cells, type LineProblem, type Row, RowChecker } from './rows.ts';
 
 const SHOWN = 20;
+const CHUNK = 65_536;
 
 export interface Spool extends AsyncDisposable {
   /** How many rows there are. */
@@ -36,7 +34,7 @@ export async function spool(source: AsyncIterable<Cells>, onProgress: (rows: num
 }
 
 async function write(source: AsyncIterable<Cells>, file: FileHandle, onProgress: (rows: number) => void) {
-  const out = file.createWriteStream({ autoClose: false });
+  let out = '';
   const checker = new RowChecker();
   const problems: LineProblem[] = [];
   let [rows, sum, wrong] = [0, 0n, 0];
@@ -52,17 +50,19 @@ async function write(source: AsyncIterable<Cells>, file: FileHandle, onProgress:
       if (Array.isArray(row)) complain(row);
       else {
         sum += BigInt(row.balance);
-        if (wrong === 0 && !out.write(`${JSON.stringify(row)}\n`)) await once(out, 'drain');
+        if (wrong === 0) out += `${JSON.stringify(row)}\n`;
+        if (out.length > CHUNK) {
+          await file.appendFile(out);
+          out = '';
+        }
       }
     }
   } catch (error) {
     if (!(error instanceof BrokenSource)) throw error;
     complain([error.at]);
-  } finally {
-    out.end();
-    await finished(out);
   }
   if (wrong > 0) throw refused(problems, wrong);
+  await file.appendFile(out);
   return { rows, sum: Number(sum) };
 }
 
@@ -75,14 +75,26 @@ function refused(problems: readonly LineProblem[], wrong: number): Refusal {
 
 async function* batches(file: FileHandle, size: number): AsyncGenerator<Row[]> {
   let batch: Row[] = [];
-  for await (const line of createInterface({
-    input: file.createReadStream({ start: 0, autoClose: false }),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const line of lines(file)) {
     batch.push(JSON.parse(line) as Row);
     if (batch.length < size) continue;
     yield batch;
     batch = [];
   }
   if (batch.length > 0) yield batch;
+}
+
+/** By hand: a stream over a handle that is closed later keeps it from closing. */
+async function* lines(file: FileHandle): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  const buffer = Buffer.alloc(CHUNK);
+  let rest = '';
+  for (let position = 0; ; ) {
+    const { bytesRead } = await file.read(buffer, 0, CHUNK, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    const parts = (rest + decoder.decode(buffer.subarray(0, bytesRead), { stream: true })).split('\n');
+    rest = parts.pop()!;
+    yield* parts;
+  }
 }
