@@ -100,6 +100,84 @@ select json_build_array(json_build_object(
 from newest n`,
 );
 
+const ledger = {
+  after_tx: 'text',
+  after_wallet: 'text',
+  after_seq: 'bigint',
+  wallet_id: 'text',
+  customer_id: 'text',
+  from_at: 'timestamptz',
+  to_at: 'timestamptz',
+  count: 'int',
+} as const;
+
+/** An entry with whose it is, for the books of somebody else. The instant is RFC 3339 text in UTC with microseconds. */
+export interface LedgerEntry {
+  wallet: string;
+  customer: string;
+  unit: string;
+  seq: number;
+  type: string;
+  amount: number;
+  balance: number;
+  job: string | null;
+  key: string | null;
+  reason: string | null;
+  actor: string | null;
+  createdAt: string;
+}
+
+interface LedgerPage {
+  scanned: number;
+  last: [tx: string, wallet: string, seq: number] | null;
+  entries: LedgerEntry[];
+}
+
+/**
+ * All wallets: in the order of the feed, final below the oldest open transaction, so that a cursor never misses what
+ * commits late. Some wallets: by their key, since a wallet's own order is final with its commit and needs no horizon.
+ * A page looks at `count` entries and gives those of the period: no page takes long because few entries match.
+ */
+const readLedger = statement<typeof ledger, LedgerPage>(
+  'feed.entries',
+  ledger,
+  () => `
+bounds as (select i.*, coalesce(i.after_tx, '0')::xid8 as low, pg_snapshot_xmin(pg_current_snapshot()) as high from input i),
+scanned as materialized (
+  (select e.*, w.customer_id, w.unit, e.tx as turn from bounds i join recoup.entries e on e.tx >= i.low and e.tx < i.high
+     join recoup.wallets w on w.id = e.wallet_id
+   where i.wallet_id is null and i.customer_id is null
+     and (i.after_tx is null or e.tx > i.low or (e.wallet_id, e.seq) > (i.after_wallet, i.after_seq))
+   order by e.tx, e.wallet_id, e.seq limit (select count from input))
+  union all
+  (select e.*, w.customer_id, w.unit, null from input i
+     join recoup.wallets w on w.id = i.wallet_id and w.customer_id = coalesce(i.customer_id, w.customer_id)
+     join recoup.entries e on e.wallet_id = i.wallet_id and e.seq > coalesce(i.after_seq, 0)
+   order by e.seq limit (select count from input))
+  union all
+  (select e.*, w.customer_id, w.unit, null from input i
+     join recoup.wallets w on w.customer_id = i.customer_id and w.id >= coalesce(i.after_wallet, '')
+     cross join lateral (
+       select * from recoup.entries where wallet_id = w.id and (w.id > coalesce(i.after_wallet, '') or seq > i.after_seq)
+       order by seq limit i.count) e
+   where i.wallet_id is null order by e.wallet_id, e.seq limit (select count from input)))
+select json_build_array(json_build_object('scanned', count(*),
+  'last', (select json_build_array(tx::text, wallet_id, seq) from scanned order by turn desc, wallet_id desc, seq desc limit 1),
+  'entries', coalesce(json_agg(json_build_object('wallet', s.wallet_id, 'customer', s.customer_id, 'unit', s.unit, 'seq', s.seq,
+     'type', s.type, 'amount', s.amount, 'balance', s.balance, 'job', s.job_id, 'key', s.key, 'reason', s.reason, 'actor', s.actor,
+     'createdAt', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) order by s.turn, s.wallet_id, s.seq)
+     filter (where s.created_at >= coalesce(i.from_at, '-infinity') and s.created_at < coalesce(i.to_at, 'infinity')), '[]')))::text as answer
+from input i cross join scanned s`,
+);
+
+/** Which entries: of one wallet, of one customer, from an instant (included) to another (not included). */
+export interface LedgerFilter {
+  wallet?: string;
+  customer?: string;
+  from?: Date;
+  to?: Date;
+}
+
 export class Feed {
   readonly #runner: Runner;
 
@@ -131,6 +209,44 @@ export class Feed {
       cursor: encode(cursor, page.epoch.id),
     }));
   }
+
+  /**
+   * The ledger for other books: entries behind a cursor, at most `limit` (1 to 5,000; 1,000 unless set), each with customer
+   * and unit. `ended`: nothing more is there now; the cursor stays good for what comes. Without `wallet` and `customer` in the
+   * order of the feed, complete like it; with one of them wallet by wallet, in the order of their numbers.
+   */
+  async entries(
+    filter: LedgerFilter = {},
+    options: { cursor?: string | null; limit?: number } = {},
+  ): Promise<{ entries: LedgerEntry[]; cursor: string | null; ended: boolean }> {
+    check.onlyFields('entries', filter, ['wallet', 'customer', 'from', 'to']);
+    check.onlyFields('entries', options, ['cursor', 'limit']);
+    const count = check.optionalInteger('limit', options.limit, 1, 5000) ?? 1000;
+    const wallet_id = check.optionalId('wallet', filter.wallet);
+    const customer_id = check.optionalId('customer', filter.customer);
+    const kind = wallet_id === null && customer_id === null ? 'all' : 'some';
+    const cursor = options.cursor ?? null;
+    const period = { from_at: check.instant('from', filter.from), to_at: check.instant('to', filter.to) };
+    const input = { ...ledgerCursor(kind, cursor), wallet_id, customer_id, ...period, count };
+    const [page] = await this.#runner.read(readLedger, [input]);
+    const { entries, last, scanned } = page!;
+    const behind = last ? Buffer.from(JSON.stringify([kind, ...last])).toString('base64url') : cursor;
+    return { entries, cursor: behind, ended: scanned < count };
+  }
+}
+
+function ledgerCursor(kind: 'all' | 'some', cursor: string | null) {
+  if (cursor === null) return {};
+  try {
+    const text = Buffer.from(check.text('cursor', cursor, 4000) ?? '', 'base64url').toString();
+    const [of, tx, wallet, seq] = JSON.parse(text) as unknown[];
+    if (of === kind && /^\d{1,19}$/.test(String(tx)) && Number.isSafeInteger(seq)) {
+      return { after_tx: String(tx), after_wallet: check.id('cursor', wallet), after_seq: seq as number };
+    }
+  } catch {
+    // Falls through to the refusal.
+  }
+  throw new InvalidInput('cursor', 'must be null or a cursor that an export with these filters gave');
 }
 
 /**

@@ -8,10 +8,12 @@ export type { PoolUsage } from './db/pool.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
-export type { FeedEvent } from './feed.ts';
+export type { FeedEvent, LedgerEntry, LedgerFilter } from './feed.ts';
+export { idProblem } from './input.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export type { Job } from './jobs/job.ts';
 export type { ListOptions } from './jobs/list.ts';
+export type { Prune } from './jobs/prune.ts';
 export type { Attempt } from './jobs/queries.ts';
 export type {
   AttemptKey,
@@ -46,7 +48,17 @@ export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, type OpenOptions, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
-export type { Adjust, Balance, BalanceAt, Entry, Grant, KeyedEntry, OpenInput } from './wallets/wallets.ts';
+export type {
+  Adjust,
+  Balance,
+  BalanceAt,
+  Entry,
+  Grant,
+  KeyedEntry,
+  Opened,
+  OpenInput,
+  Remainder,
+} from './wallets/wallets.ts';
 export {
   type AbortCause,
   Aborted,

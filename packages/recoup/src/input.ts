@@ -40,6 +40,16 @@ export function id(field: string, value: unknown): string {
   return value;
 }
 
+/** What is wrong with an id, in words; null where nothing is. For who checks before he sends. */
+export function idProblem(value: unknown): string | null {
+  try {
+    id('id', value);
+    return null;
+  } catch (error) {
+    return (error as InvalidInput).details.rule as string;
+  }
+}
+
 export function optionalId(field: string, value: unknown): string | null {
   return value === undefined || value === null ? null : id(field, value);
 }

@@ -233,10 +233,14 @@ export class Recoup implements AsyncDisposable {
     this.#waking.listen();
     const seen = this.#waking.count(queue);
     return async (ms, signal) => {
-      const [next] = await this.#runner.read(nextReady, [{ queue }]);
-      const due = next?.inMs == null || next.inMs <= 0 ? this.#pollMs : Math.max(next.inMs, 5);
+      const inMs = await this.#dueInMs(queue);
+      const due = inMs === null || inMs <= 0 ? this.#pollMs : Math.max(inMs, 5);
       await this.#waking.wait(queue, Math.min(ms, due, this.#pollMs), signal, seen);
     };
+  }
+
+  async #dueInMs(queue: string): Promise<number | null> {
+    return (await this.#runner.read(nextReady, [{ queue }]))[0]?.inMs ?? null;
   }
 
   /** Runs jobs of a queue with a handler until the handle closes or `stop()` is called on what it returns. */
@@ -245,9 +249,9 @@ export class Recoup implements AsyncDisposable {
     const context = {
       jobs: this.jobs,
       waking: this.#waking,
+      dueInMs: (name: string) => this.#dueInMs(name),
       onError: this.#onError,
       pollMs: this.#pollMs,
-      runner: this.#runner,
       tracer: this.#tracer,
     };
     const worker = new Worker(queue, handler, options, context);

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -122,6 +123,45 @@ test('another trace: plain lines, the story first, the verdict last, and nothing
   expect(existsSync(demo.folder())).toBe(false);
 });
 
+test('told to stay it serves what it filled, with requests that work as they are printed, until Ctrl-C', {
+  timeout: 240_000,
+}, async () => {
+  // Taken, so that it has to find another port.
+  const blocker = createServer().listen(7420, '127.0.0.1');
+  await Promise.race([once(blocker, 'listening'), once(blocker, 'error')]);
+  const demo = new Demo('--serve', '--speed', '1000', '--jobs', '60');
+  await until(() => /Everything goes with Ctrl-C/.test(demo.out) || demo.process.exitCode !== null);
+  expect(demo.out, demo.err).toMatch(/demo ok: 60 jobs/);
+  expect(demo.out).toMatch(/port 7420 is taken/);
+  const children = demo.children();
+  const commands = [...demo.out.matchAll(/^ {3}(curl .*)$/gm)].map(([, command]) => command!);
+  expect(commands).toHaveLength(3);
+  const answers = commands.map((command) => execFileSync('sh', ['-c', `${command} --silent`], { encoding: 'utf8' }));
+  const entries = answers[0]!
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(entries.at(-1)).toMatchObject({ seq: entries.length, balance: expect.any(Number) });
+  const types = JSON.parse(answers[1]!).entries.map(({ type }: { type: string }) => type);
+  expect(types).toEqual(['charge', 'refund', 'reclaim']);
+  expect(JSON.parse(answers[2]!)).toMatchObject({ outcome: 'charged', job: { id: 'my-first', state: 'queued' } });
+  demo.process.kill('SIGINT');
+  expect(await demo.code(), demo.err).toBe(0);
+  expect(demo.err).toBe('');
+  expect(demo.out.trim().split('\n').at(-1)).toMatch(/^Stopped; processes, database and folder are gone/);
+  expect(children.filter(runs)).toEqual([]);
+  expect(existsSync(demo.folder())).toBe(false);
+  blocker.close();
+});
+
+test('recoup demo is the same with the same options', { timeout: 240_000 }, async () => {
+  const main = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, [main, 'demo', ...args], { encoding: 'utf8', stdio: 'pipe' });
+  expect(JSON.parse(run('--json', '--jobs', '40', '--speed', '1000'))).toMatchObject({ jobs: 40, verify: 'ok' });
+  expect(() => run('--jobs', '0')).toThrow(/--jobs: must be an integer/);
+});
+
 test('Ctrl-C ends its processes, its database and its folder', { timeout: 120_000 }, async () => {
   const demo = new Demo('--headless');
   await demo.replaying();
@@ -153,6 +193,7 @@ test('wrong options are refused before anything starts', async () => {
     [['--jobs', '1.5'], /--jobs: must be an integer/],
     [['--jobs', '9000'], /--jobs: the trace has 8819 requests; got 9000/],
     [['--seed', 'x'], /--seed: must be an integer from 0 to 4294967295; got "x"/],
+    [['--serve'], /--serve: goes neither with --headless nor with --json/],
     [['--speed', '0'], /--speed: must be a number/],
     [['--trace', join(folder, 'none.csv')], /none\.csv cannot be read \(ENOENT\)/],
   ];
@@ -191,7 +232,7 @@ test('a wrong trace is refused by line and rule', async () => {
 test('--help says what there is', async () => {
   const demo = new Demo('--help');
   expect(await demo.code()).toBe(0);
-  for (const option of ['--jobs', '--seed', '--speed', '--trace', '--headless', '--json']) {
+  for (const option of ['--jobs', '--seed', '--speed', '--trace', '--serve', '--headless', '--json']) {
     expect(demo.out).toContain(option);
   }
 });

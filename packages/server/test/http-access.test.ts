@@ -36,13 +36,13 @@ const nowhere = ({ params }: Operation): Input =>
 const MATRIX: Record<Exclude<Scope, 'admin'>, RegExp> = {
   app: /^(wallets\.(?!adjust)|jobs\.(submit|submitMany|get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.|epochs\.list|system\.info)/,
   worker:
-    /^(wallets\.balance|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info)/,
+    /^(wallets\.balances?$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info)/,
   viewer:
-    /^(wallets\.(balance|entries|replay)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info)$/,
+    /^(wallets\.(balance|balances|remainders|entries|replay)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info)$/,
   support:
-    /^(wallets\.(balance|entries|replay|adjust)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|epochs\.list|system\.(verify|info))$/,
+    /^(wallets\.(balance|balances|remainders|entries|replay|adjust|adjustMany)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|feed\.entries|epochs\.list|system\.(verify|info))$/,
   operator:
-    /^(wallets\.|jobs\.(get|list|attempts|entries|byUpstreamRef)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|epochs\.list|system\.)/,
+    /^(wallets\.|jobs\.(get|list|attempts|entries|byUpstreamRef|prune)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|epochs\.list|system\.)/,
 };
 
 describe.each(SCOPES)('scope %s', (scope) => {

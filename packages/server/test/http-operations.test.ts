@@ -62,6 +62,44 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     expect(replayed).toEqual([first.entries[1], ...second.entries]);
   });
 
+  test('for other books: openings and adjusts in batches, balances of many, remainders, the ledger, prune', async () => {
+    const [a, b] = [newId('w'), newId('w')];
+    const open = [a, b, a].map((wallet) => ({ wallet, customer: 'books' }));
+    const opened = await api.call('wallets.openMany', { items: [...open, { wallet: a, customer: 'other' }] });
+    expect(opened.items).toMatchObject([
+      { outcome: 'opened' },
+      { outcome: 'opened' },
+      { outcome: 'duplicate' },
+      { code: 'conflict', there: { customer: 'books' } },
+    ]);
+    const adjusts = [
+      { wallet: a, key: 'k', amount: 9 },
+      { wallet: b, key: 'k', amount: -2 },
+      { wallet: 'nobody', key: 'k', amount: 1 },
+    ];
+    const adjusted = await api.call('wallets.adjustMany', { items: adjusts });
+    expect(adjusted.items).toMatchObject([{ balance: 9 }, { balance: -2 }, { code: 'no_wallet' }]);
+    const { items } = await api.call('wallets.balances', { wallets: [b, 'nobody', a] });
+    expect(items).toMatchObject([{ booked: -2 }, { code: 'no_wallet', wallet: 'nobody' }, { booked: 9 }]);
+    const left = await api.call('wallets.remainders', { customer: 'books' });
+    expect(left).toMatchObject({ remainders: [{ wallet: a, remaining: 9 }], cursor: null });
+    const first = await api.call('feed.entries', { customer: 'books', limit: 1 });
+    expect(first).toMatchObject({ entries: [{ wallet: a, amount: 9 }], ended: false });
+    const second = await api.call('feed.entries', { customer: 'books', limit: 5, cursor: first.cursor });
+    expect(second).toMatchObject({ entries: [{ wallet: b, amount: -2 }], ended: true });
+    const past = { customer: 'books', from: '2001-01-01T00:00:00Z', to: '2002-01-01T00:00:00Z' };
+    expect((await api.call('feed.entries', past)).entries).toEqual([]);
+    await api.refused('feed.entries', 'invalid', { cursor: first.cursor });
+    await api.call('jobs.submit', { wallet: a, job: 'old', queue: null, price: 1 });
+    await api.call('jobs.succeed', { wallet: a, job: 'old' });
+    const { prunable } = await api.call('jobs.prune', { olderThanMs: 0, state: 'succeeded', dryRun: true });
+    expect(prunable).toBeGreaterThan(0);
+    expect(await api.call('jobs.prune', { olderThanMs: 0, state: 'canceled', dryRun: true })).toMatchObject({
+      pruned: 0,
+    });
+    expect(await api.call('jobs.prune', { olderThanMs: 86_400_000 })).toEqual({ pruned: 0 });
+  });
+
   test('jobs: submit, batch, reads; a repeat gives the same answer', async () => {
     const wallet = await api.wallet();
     const submit = { wallet, job: 'j', queue: newId('q'), price: 40, payload: { a: [1, 'ä'] }, labels: { x: 'y' } };

@@ -14,7 +14,7 @@ import { type FailRow, failJob } from './fail.ts';
 import { handOverJob } from './hand-over.ts';
 import { decodeJob, type Job } from './job.ts';
 import { type ListOptions, listPage } from './list.ts';
-import { pruneJobs } from './prune.ts';
+import { countPrunable, type Prune, pruneInput, pruneJobs } from './prune.ts';
 import { type Attempt, compareJob, decodeAttempt, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
 import { releaseJob } from './release.ts';
 import { type SettleRow, settleJob } from './settle.ts';
@@ -280,15 +280,16 @@ export class Jobs {
     return found.map(({ job, attempt }) => ({ job: decodeJob(job), attempt }));
   }
 
-  /** Deletes rows of jobs that succeeded or were canceled longer ago than this, at most `count`; returns how many. */
-  async prune(options: { olderThanMs: number; count?: number }): Promise<number> {
-    check.onlyFields('prune', options, ['olderThanMs', 'count']);
-    const older_than_ms = check.integer('olderThanMs', options.olderThanMs, 0, check.MAX_DURATION_MS);
-    const count = check.optionalInteger('count', options.count, 1, 10_000) ?? 1000;
-    const [answer] = await this.#runner.read(pruneJobs, [{ older_than_ms, count }]);
-    const pruned = answer?.pruned ?? 0;
-    if (pruned > 0) this.#runner.observe('job.prune', 'pruned');
-    return pruned;
+  /**
+   * Deletes rows of jobs that succeeded or were canceled longer ago than this, at most `count`; returns how many. `dryRun`
+   * deletes nothing and returns how many there are in all.
+   */
+  async prune(options: Prune): Promise<number> {
+    const { dryRun, ...row } = pruneInput(options);
+    const [answer] = await this.#runner.read(dryRun ? countPrunable : pruneJobs, [row]);
+    const found = answer?.pruned ?? 0;
+    if (found > 0 && !dryRun) this.#runner.observe('job.prune', 'pruned');
+    return found;
   }
 
   #refuse(answer: { ord: number; outcome: string }, row: KeyRow, more: Record<string, unknown> = {}): void {

@@ -1,9 +1,21 @@
 // The wallets of a handle: open, change, grant, adjust, balances, entries.
-import type { RawAnswer, Runner } from '../db/runner.ts';
-import { type ErrorCode, errors, InvalidInput, Refusal } from '../errors.ts';
+import type { Runner } from '../db/runner.ts';
+import { InvalidInput, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
-import { adjustEntry, grantEntry, type KeyedAnswer } from './grant.ts';
+import { adjustEntry, grantEntry } from './grant.ts';
+import {
+  type Adjust,
+  type Grant,
+  type KeyedEntry,
+  keyedAnswer,
+  keyedInput,
+  type Opened,
+  type OpenInput,
+  openAnswer,
+  openInput,
+  refusalOf,
+} from './inputs.ts';
 import { changeWallet, openWallet } from './open.ts';
 import {
   type BalanceAtRow,
@@ -15,9 +27,18 @@ import {
   listEntries,
   riskAt,
 } from './queries.ts';
+import { listRemainders, type RemainderRow } from './remainders.ts';
+
+export type { Adjust, Grant, KeyedEntry, Opened, OpenInput } from './inputs.ts';
+export { refusalOf } from './inputs.ts';
 
 /** A row of the ledger with its instant as a Date. */
 export interface Entry extends Omit<EntryRow, 'createdAt'> {
+  createdAt: Date;
+}
+
+/** What is left of one grant, or of another entry that gave credit. */
+export interface Remainder extends Omit<RemainderRow, 'createdAt'> {
   createdAt: Date;
 }
 
@@ -35,92 +56,14 @@ export interface BalanceAt extends Omit<BalanceAtRow, 'at'> {
   atRisk?: number;
 }
 
-export interface Grant {
-  wallet: string;
-  /** The caller's key of this grant (a payment, an invoice): once per wallet, for ever. */
-  key: string;
-  /** 1 to 2^53 − 1. */
-  amount: number;
-  /** A short code that stays in the ledger. */
-  reason?: string;
-  /** Who did it: an id. */
-  actor?: string;
-  /** Free text that can be erased. */
-  note?: string;
-}
-
-export interface Adjust extends Omit<Grant, 'amount'> {
-  /** ±1 to ±(2^53 − 1). */
-  amount: number;
-  /** The job it is about. */
-  job?: string;
-}
-
-/** The entry that a keyed call booked; the same for every repeat of the call. */
-export interface KeyedEntry<O extends string> {
-  outcome: O;
-  seq: number;
-  amount: number;
-  /** The balance right after this entry. */
-  balance: number;
-  createdAt: Date;
-}
-
-export interface OpenInput {
-  wallet: string;
-  customer: string;
-  /** The kind of credit; `credit` unless set. */
-  unit?: string;
-  /** How far below zero submits may go; 0 unless set. */
-  overdraftLimit?: number;
-}
-
-const GRANT_FIELDS = ['wallet', 'key', 'amount', 'reason', 'actor', 'note'];
-const OPEN_FIELDS = ['wallet', 'customer', 'unit', 'overdraftLimit'];
 const CHANGE_FIELDS = ['overdraftLimit', 'status'];
 const STATUSES = ['active', 'closed'] as const;
 const PAGE = 1000;
-
-/** An answer whose outcome is a code of the errors table, as the refusal it means. */
-export function refusalOf(answer: RawAnswer, details: Record<string, unknown>): Refusal | undefined {
-  return answer.outcome in errors && answer.outcome !== 'canceled'
-    ? new Refusal(answer.outcome as ErrorCode, undefined, details)
-    : undefined;
-}
 
 const orThrow = <T>(answer: T | Refusal): T => {
   if (answer instanceof Refusal) throw answer;
   return answer;
 };
-
-type KeyedRow = ReturnType<typeof keyedInput>;
-
-function keyedInput(what: string, input: Grant | Adjust) {
-  check.onlyFields(what, input, what === 'adjust' ? [...GRANT_FIELDS, 'job'] : GRANT_FIELDS);
-  const amount =
-    what === 'grant'
-      ? check.amount('amount', input.amount, 1)
-      : check.integer('amount', input.amount, -check.MAX_AMOUNT, check.MAX_AMOUNT);
-  if (amount === 0) throw new InvalidInput('amount', 'must not be 0');
-  return {
-    wallet_id: check.id('wallet', input.wallet),
-    key: check.id('key', input.key),
-    amount,
-    job_id: check.optionalId('job', (input as Adjust).job),
-    reason: check.text('reason', input.reason, check.MAX_ID),
-    actor: check.optionalId('actor', input.actor),
-    note: check.text('note', input.note, 10_000),
-  };
-}
-
-function keyedAnswer<O extends string>(answer: KeyedAnswer, row: KeyedRow): KeyedEntry<O> | Refusal {
-  const was = { type: answer.type, seq: answer.seq, amount: answer.amount, job: answer.job };
-  const details = { wallet: row.wallet_id, key: row.key, ...(answer.outcome === 'conflict' ? { booked: was } : {}) };
-  const refusal = refusalOf(answer, details);
-  if (refusal) return refusal;
-  const { seq, amount, balance } = answer;
-  return { outcome: answer.outcome as O, seq, amount, balance, createdAt: new Date(answer.at) };
-}
 
 /** The functions of one runner: of the handle, or of a transaction. */
 export class Wallets {
@@ -134,20 +77,16 @@ export class Wallets {
    * Opens a wallet. `opened`; `duplicate`: it is there, just so. Refuses `conflict`: it is there with another customer,
    * unit or overdraft limit.
    */
-  async open(input: OpenInput): Promise<{ outcome: Outcome<'wallet.open'> }> {
-    check.onlyFields('open', input, OPEN_FIELDS);
-    const row = {
-      wallet_id: check.id('wallet', input.wallet),
-      customer_id: check.id('customer', input.customer),
-      unit: check.optionalId('unit', input.unit) ?? 'credit',
-      overdraft_limit: check.amount('overdraftLimit', input.overdraftLimit ?? 0),
-    };
-    const answer = await this.#runner.call(openWallet, row);
-    if (answer.outcome === 'conflict') {
-      const there = { customer: answer.customer_id, unit: answer.unit, overdraftLimit: answer.overdraft_limit };
-      throw new Refusal('conflict', 'The wallet is there with other settings.', { wallet: row.wallet_id, there });
-    }
-    return { outcome: answer.outcome as Outcome<'wallet.open'> };
+  async open(input: OpenInput): Promise<Opened> {
+    const row = openInput(input);
+    return orThrow(openAnswer(await this.#runner.call(openWallet, row), row));
+  }
+
+  /** Opens in one batch: an answer or a Refusal per item, in order. */
+  async openMany(inputs: readonly OpenInput[]): Promise<(Opened | Refusal)[]> {
+    const rows = check.list('openMany', inputs).map(openInput);
+    const answers = await this.#runner.many(openWallet, rows);
+    return answers.map((a, i) => (a instanceof Refusal ? a : openAnswer(a, rows[i]!)));
   }
 
   /** Changes a wallet's overdraft limit or status (`closed`: no new jobs; what runs goes on). Refuses `no_wallet`. */
@@ -188,12 +127,51 @@ export class Wallets {
     return orThrow(keyedAnswer(await this.#runner.call(adjustEntry, row), row));
   }
 
+  /** Adjusts in one batch: an answer or a Refusal per item, in order. */
+  async adjustMany(inputs: readonly Adjust[]): Promise<(KeyedEntry<Outcome<'wallet.adjust'>> | Refusal)[]> {
+    const rows = check.list('adjustMany', inputs).map((input) => keyedInput('adjust', input));
+    const answers = await this.#runner.many(adjustEntry, rows);
+    return answers.map((a, i) => (a instanceof Refusal ? a : keyedAnswer(a, rows[i]!)));
+  }
+
   /** What the wallet holds now: booked, spendable, held by running jobs, at risk. Refuses `no_wallet`. */
   async balance(wallet: string): Promise<Balance> {
-    const [row] = await this.#runner.read(getBalance, [{ wallet_id: check.id('wallet', wallet) }]);
-    if (!row) throw new Refusal('no_wallet', undefined, { wallet });
-    const { lastEntryAt } = row;
-    return { ...row, expiring: [], lastEntryAt: lastEntryAt === null ? null : new Date(lastEntryAt) };
+    return orThrow((await this.balances([wallet]))[0]!);
+  }
+
+  /** What many wallets hold at one moment: a balance or a Refusal (`no_wallet`) per wallet, in order. */
+  async balances(wallets: readonly string[]): Promise<(Balance | Refusal)[]> {
+    const ids = check.list('balances', wallets).map((wallet) => check.id('wallet', wallet));
+    const rows = await this.#runner.read(
+      getBalance,
+      [...new Set(ids)].map((wallet_id) => ({ wallet_id })),
+    );
+    const found = new Map(rows.map((row) => [row.wallet, row]));
+    return ids.map((wallet) => {
+      const row = found.get(wallet);
+      if (!row) return new Refusal('no_wallet', undefined, { wallet });
+      return { ...row, expiring: [], lastEntryAt: row.lastEntryAt === null ? null : new Date(row.lastEntryAt) };
+    });
+  }
+
+  /**
+   * Unused credit by grant, wallet by wallet in the order of their ids: oldest credit is used first, so that what is left
+   * is the newest; the remainders of a wallet sum to max(booked, 0). One page of at most `limit` wallets (1 to 1,000; 100
+   * unless set); `cursor` is the wallet to go on behind, null where that was all.
+   */
+  async remainders(
+    options: { wallet?: string; customer?: string; cursor?: string | null; limit?: number } = {},
+  ): Promise<{ remainders: Remainder[]; cursor: string | null }> {
+    check.onlyFields('remainders', options, ['wallet', 'customer', 'cursor', 'limit']);
+    const input = {
+      wallet_id: check.optionalId('wallet', options.wallet),
+      customer_id: check.optionalId('customer', options.customer),
+      after_wallet: check.optionalId('cursor', options.cursor),
+      count: check.optionalInteger('limit', options.limit, 1, PAGE) ?? 100,
+    };
+    const [page] = await this.#runner.read(listRemainders, [input]);
+    const remainders = page!.remainders.map((row) => ({ ...row, createdAt: new Date(row.createdAt) }));
+    return { remainders, cursor: page!.cursor };
   }
 
   /**

@@ -1,12 +1,10 @@
 // A worker: leases jobs of one queue as slots are free, runs the handler, drains when it is stopped.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Runner } from '../db/runner.ts';
 import type { Tracer } from '../db/tracing.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
 import * as input from '../input.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { nextReady } from '../jobs/queries.ts';
 import type { LeasedJob } from '../jobs/signals.ts';
 import type { Waking } from '../waking.ts';
 import type { Check, Handler } from './handler.ts';
@@ -31,13 +29,16 @@ export interface WorkOptions {
   name?: string;
 }
 
+/** What a worker works on: a handle of this process, or a server that is asked over a wire. */
 export interface WorkerContext {
-  jobs: Jobs;
-  runner: Runner;
-  waking: Waking;
+  jobs: Pick<Jobs, 'lease' | 'extend' | 'handOver' | 'release' | 'fail' | 'succeed'>;
+  waking: Pick<Waking, 'count' | 'wait'>;
+  /** Milliseconds until the queue's next job is due; null where that is not known. */
+  dueInMs: (queue: string) => Promise<number | null>;
   onError: (error: Error) => void;
+  /** The longest sleep between two looks, in ms. */
   pollMs: number;
-  tracer: Tracer | undefined;
+  tracer?: Tracer | undefined;
 }
 
 const FIELDS = ['concurrency', 'timeoutMs', 'leaseMs', 'check', 'drainMs', 'graceMs', 'name'];
@@ -150,9 +151,8 @@ export class Worker {
 
   /** How long to sleep: until the queue's next job is due, at most the poll's cap. */
   async #pause(): Promise<number> {
-    const { runner, pollMs } = this.#context;
-    const [next] = await runner.read(nextReady, [{ queue: this.queue }]);
-    const inMs = next?.inMs ?? null;
+    const { dueInMs, pollMs } = this.#context;
+    const inMs = await dueInMs(this.queue);
     // Due already and yet not leased: a paused queue, or a row held by somebody.
     if (inMs === null || inMs <= 0) return pollMs;
     return Math.min(Math.max(inMs, 5), pollMs);

@@ -57,11 +57,11 @@ export function addOperations(program: Command, operations: readonly Operation[]
     // Webhooks carry their sender's signature: nothing for a command line.
     if (operation.scopes === 'signature') continue;
     const [aggregate, verb] = operation.name.split('.') as [string, string];
-    const group =
-      groups.get(aggregate) ?? program.command(kebab(aggregate)).description(`${kebab(aggregate)}: see its --help`);
+    const group = groups.get(aggregate) ?? program.command(kebab(aggregate)).helpGroup('Operations:');
     groups.set(aggregate, group);
     addCommand(group, verb, operation, run);
   }
+  for (const group of groups.values()) group.description(group.commands.map((one) => one.name()).join(', '));
 }
 
 function addCommand(group: Command, verb: string, operation: Operation, run: Run): void {
@@ -74,7 +74,9 @@ function addCommand(group: Command, verb: string, operation: Operation, run: Run
   for (const [field, schema] of Object.entries(others)) {
     command.addOption(optionOf(field, schema, required.includes(field)));
   }
-  if (operation.name === 'deadLetters.redriveAll') command.option('--dry-run', 'say what it would do, change nothing');
+  // A stand-in for the operation that previews it; others have a `dryRun` of their own.
+  const previews = operation.name === 'deadLetters.redriveAll';
+  if (previews) command.option('--dry-run', 'say what it would do, change nothing');
   command.action(async (...given: unknown[]) => {
     const options = (given.at(-1) as Command).opts() as Record<string, unknown>;
     const input: Record<string, unknown> = {};
@@ -84,7 +86,7 @@ function addCommand(group: Command, verb: string, operation: Operation, run: Run
     for (const [field, schema] of Object.entries(others)) {
       const value = options[attributeOf(field)];
       if (value !== undefined) input[field] = readValue(field, schema, String(value));
-      else if (required.includes(field) && !options.dryRun)
+      else if (required.includes(field) && !(previews && options.dryRun))
         throw new InvalidInput(field, `is required: --${flagOf(field)}`);
     }
     await run(operation, input, options);

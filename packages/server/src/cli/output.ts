@@ -2,17 +2,21 @@
 
 import pc from 'picocolors';
 import { type ErrorCode, errors, Refusal } from 'recoup';
+import { EmbeddedError } from '../embedded/errors.ts';
 
 export interface Output {
   /** Data. */
   out(text: string): void;
   /** Progress and messages. */
   err(text: string): void;
+  /** Resolves when everything that was given to `out` has been taken. */
+  drained?(): Promise<void>;
 }
 
 export const standard: Output = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
+  drained: () => new Promise((done) => process.stdout.write('', () => done())),
 };
 
 type Row = Record<string, unknown>;
@@ -72,9 +76,10 @@ function flat(value: unknown): Row {
 /** What went wrong, in one line, and the exit code that says so. */
 export function failure(error: unknown, output: Output, json: boolean): number {
   const refusal = error instanceof Refusal ? error : undefined;
-  const code: ErrorCode = refusal?.code ?? 'internal';
+  const own = error instanceof EmbeddedError ? error : undefined;
+  const code = refusal?.code ?? own?.code ?? 'internal';
   const message = error instanceof Error ? error.message : String(error);
   if (json) output.err(JSON.stringify({ code, message, ...(refusal?.details ?? {}) }));
-  else output.err(`${pc.red('recoup:')} ${clean(message)} (${code})`);
-  return errors[code].exit;
+  else output.err(`${pc.red('recoup:')} ${message.split('\n').map(clean).join('\n')} (${code})`);
+  return own?.exitCode ?? errors[code as ErrorCode].exit;
 }

@@ -5,12 +5,19 @@ import { InvalidInput, Refusal } from 'recoup';
 import { openapi } from '../http/openapi.ts';
 import type { Operation } from '../operations/operation.ts';
 import { operations } from '../operations/operations.ts';
+import { addDemo } from './demo.ts';
+import { addExplain } from './explain.ts';
+import { addExport } from './export.ts';
+import { addImport } from './import.ts';
 import { refuseWrong, runDoctor, runMigrate, runVerify } from './maintenance.ts';
 import { addOperations } from './operation-commands.ts';
 import { failure, type Output, readable } from './output.ts';
+import { addPrune } from './prune.ts';
 import { describeSettings, kebab, type Resolved, resolveSettings, SETTINGS } from './settings.ts';
 import { runStart } from './start.ts';
 import { openTarget } from './target.ts';
+import type { Tools } from './tools.ts';
+import { addWork } from './work.ts';
 
 export interface Environment {
   env: NodeJS.ProcessEnv;
@@ -18,21 +25,36 @@ export interface Environment {
   signal: AbortSignal;
 }
 
+const GOES_WITH_ALL = `
+Every command takes the settings of \`recoup --help\` too: --database-url or --server say where it is carried out (without
+both Recoup starts a PostgreSQL of its own in ./.recoup), --json prints JSON. \`recoup config\` shows all of them.`;
+
+/** As shells have it: 128 and the number of SIGINT. */
+const INTERRUPTED = 130;
+
 /** Runs one command line; returns the exit code. */
 export async function run(argv: readonly string[], environment: Environment): Promise<number> {
   const { output } = environment;
-  const program = build(environment);
+  let code = 0;
+  const program = buildProgram(environment, (given) => {
+    code = given;
+  });
   try {
     await program.parseAsync([...argv], { from: 'user' });
-    return 0;
+    return code;
   } catch (error) {
     // Commander has said what was wrong, or printed the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (environment.signal.aborted && !(error instanceof Refusal)) {
+      output.err('Interrupted.');
+      return INTERRUPTED;
+    }
     return failure(error, output, program.opts().json === true);
   }
 }
 
-function build(environment: Environment): Command {
+/** Every command; `exitWith` hears of the exit code of one that ended without an error. */
+export function buildProgram(environment: Environment, exitWith: (code: number) => void = () => {}): Command {
   const { output, env } = environment;
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
@@ -42,6 +64,7 @@ function build(environment: Environment): Command {
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: (text) => output.out(text.trimEnd()), writeErr: (text) => output.err(text.trimEnd()) })
+    .addHelpText('afterAll', GOES_WITH_ALL)
     .option('--json', 'print JSON instead of tables')
     .option('--config <file>', 'settings in YAML; ./recoup.yaml is read where it is there');
   for (const [name, { kind, about }] of Object.entries(SETTINGS)) {
@@ -49,14 +72,17 @@ function build(environment: Environment): Command {
       kind === 'flag'
         ? new Option(`--${kebab(name)} [true|false]`, about).choices(['true', 'false']).preset('true')
         : new Option(`--${kebab(name)} <${kind}>`, about);
-    program.addOption(option);
+    program.addOption(option.helpGroup('Settings:'));
   }
   const settings = (): Resolved => {
     const { json, config, ...flags } = program.opts();
     return resolveSettings(flags, env, config as string | undefined);
   };
   const print = (answer: unknown) => output.out(program.opts().json ? JSON.stringify(answer) : readable(answer));
+  const json = () => program.opts().json === true;
+  const tools: Tools = { ...environment, settings, json, print, exitWith };
   addProcessCommands(program, environment, settings, print);
+  for (const add of [addDemo, addWork, addExplain, addImport, addExport, addPrune]) add(program, tools);
   addOperations(program, operations, async (operation, input, options) => {
     await ask(operation, input, options, settings(), environment, print);
   });
@@ -120,7 +146,7 @@ async function ask(
 ): Promise<void> {
   const target = await openTarget(values, output);
   try {
-    if (options.dryRun) {
+    if (options.dryRun && operation.name === 'deadLetters.redriveAll') {
       const { confirm, ...filter } = input;
       const preview = operations.find(({ name }) => name === 'deadLetters.preview')!;
       return print(await target.ask(preview, filter, signal));

@@ -62,15 +62,27 @@ export async function runStart(settings: Settings, output: Output): Promise<void
   }
 }
 
-/** Waits for SIGTERM or SIGINT and runs what closes; a second signal ends the process. */
-function told(close: () => Promise<void>): Promise<void> {
-  return new Promise((done, fail) => {
+const atOnce = (): never => {
+  throw new Refusal('closed', 'Stopped at once; what was running was cut off.');
+};
+
+/**
+ * Waits for SIGTERM or SIGINT and runs what closes; a second signal hurries it, or ends the process with an error. Ends too
+ * when `fatal` rejects.
+ */
+export function told(close: () => Promise<void>, hurry: () => void = atOnce, fatal?: Promise<never>): Promise<void> {
+  return new Promise<void>((done, fail) => {
     let closing = false;
     const onSignal = () => {
-      if (closing) return fail(new Refusal('closed', 'Stopped at once; what was running was cut off.'));
-      closing = true;
-      close().then(done, fail);
+      try {
+        if (closing) return hurry();
+        closing = true;
+        close().then(done, fail);
+      } catch (error) {
+        fail(error);
+      }
     };
+    fatal?.catch(fail);
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   });
 }

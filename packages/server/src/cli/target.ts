@@ -1,6 +1,7 @@
 // Where a command is carried out: on a database, in this process, or by a server over HTTP. The same operations either way.
 import { type ErrorCode, errors, InvalidInput, open, Refusal } from 'recoup';
 import { startEmbedded } from '../embedded/embedded.ts';
+import { EmbeddedError } from '../embedded/errors.ts';
 import { Keys } from '../keys/keys.ts';
 import { checkFields } from '../operations/check.ts';
 import type { Context, Operation, StreamEvent } from '../operations/operation.ts';
@@ -23,7 +24,13 @@ export async function database(
   output: Output,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   if (settings.databaseUrl !== undefined) return { url: settings.databaseUrl, stop: async () => {} };
-  const embedded = await startEmbedded({ dataDir: settings.dataDir as string, onProgress: output.err });
+  const dataDir = settings.dataDir as string;
+  const embedded = await startEmbedded({ dataDir, onProgress: output.err }).catch((error: unknown) => {
+    if (!(error instanceof EmbeddedError) || error.code !== 'data_directory_in_use') throw error;
+    const hint =
+      'Where that is recoup start, talk to it: --server http://127.0.0.1:7420, or the address that it printed.';
+    throw new EmbeddedError(error.code, `${error.message} ${hint}`);
+  });
   return { url: embedded.url, stop: embedded.stop };
 }
 

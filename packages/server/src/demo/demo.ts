@@ -15,18 +15,21 @@ import { type DemoJob, grantsOf } from './trace.ts';
 import { openRecoup } from './with-recoup.ts';
 
 /**
- * Runs it all. However it ends, also when `signal` fires, its processes and its database are gone when this settles.
- * What an interrupted part of it still says is not heard.
+ * Runs it all, and then `conclude` on the database that it filled. However it ends, also when `signal` fires, its processes
+ * and its database are gone when this settles. What an interrupted part of it still says is not heard; `conclude` ends by
+ * itself.
  */
 export async function runDemo(
   jobs: readonly DemoJob[],
   options: Options,
   screen: Screen,
   signal: AbortSignal,
-): Promise<Result> {
+  databaseUrl: string | undefined,
+  conclude: (result: Result, url: string) => Promise<void>,
+): Promise<void> {
   const { bold, dim } = screen.colors;
   screen.line(`${bold('Recoup')}  ${dim(`the demo, with seed ${options.seed}`)}`);
-  const server = await openDatabase(process.env.DATABASE_URL, (line) => screen.passing(line));
+  const server = await openDatabase(databaseUrl, (line) => screen.passing(line));
   const children = new Children();
   try {
     signal.throwIfAborted();
@@ -35,7 +38,9 @@ export async function runDemo(
     const interrupted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
-    return await Promise.race([interrupted, children.crash, untilLost(server.url), play(jobs, context)]);
+    const lost = untilLost(server.url);
+    const result = await Promise.race([interrupted, children.crash, lost, play(jobs, context)]);
+    await Promise.race([lost, conclude(result, server.url)]);
   } finally {
     await children.killAll();
     await server.stop();

@@ -6,6 +6,8 @@ export interface Options {
   headless: boolean;
   json: boolean;
   help: boolean;
+  /** Stay up at the end: true, false, or where a terminal shows it. */
+  serve: boolean | undefined;
   /** The first so many requests of the trace; all unless set. */
   jobs: number | undefined;
   seed: number;
@@ -22,26 +24,35 @@ export class UsageError extends Error {
 const SPEED = 150;
 export const bundledTrace = fileURLToPath(new URL('../../data/azure-llm-inference-2023-code.csv', import.meta.url));
 
-export const help = `Recoup's demo: real requests, a provider that misbehaves, and what the credits come to in the end.
+/** Every option, for `npm start -- --help` and for `recoup demo --help`. */
+export const descriptions = [
+  { flags: '--jobs <n>', about: 'only the first n requests of the trace' },
+  { flags: '--seed <n>', about: 'another course of misfortune, 0 to 4294967295; 1 unless set' },
+  { flags: '--speed <n>', about: `how many times faster than the requests really arrived; ${SPEED} unless set` },
+  { flags: '--trace <file>', about: 'another trace: CSV with TIMESTAMP,ContextTokens,GeneratedTokens' },
+  { flags: '--serve', about: 'stay up at the end and serve what came of it, also without a terminal' },
+  { flags: '--headless', about: 'plain lines only, the last of them "demo ok: …" or "demo failed: …"; then it ends' },
+] as const;
+const JSON_OPTION = { flags: '--json', about: 'one JSON object on stdout, all else on stderr; then it ends' };
+
+export const help = `Recoup's demo: real requests, a provider that misbehaves, and what the credits come to in the end. On a terminal it then
+serves what came of it, until Ctrl-C. Without one (in a pipe, in CI) it ends, unless --serve is given.
 
   npm start -- [options]
 
-  --jobs N      only the first N requests of the trace
-  --seed N      another course of misfortune, 0 to 4294967295; 1 unless set
-  --speed N     how many times faster than the requests really arrived; ${SPEED} unless set
-  --trace FILE  another trace: CSV with TIMESTAMP,ContextTokens,GeneratedTokens
-  --headless    plain lines only, the last of them "demo ok: …" or "demo failed: …"
-  --json        one JSON object on stdout, all else on stderr
-  --help        this
+${[...descriptions, JSON_OPTION, { flags: '--help', about: 'this' }].map(({ flags, about }) => `  ${flags.padEnd(15)} ${about}`).join('\n')}
 
-Exit codes: 0 all is as it must be, 1 something is not, 2 wrong options or trace, 130 Ctrl-C.`;
+Exit codes: 0 all is as it must be, 1 something is not, 2 wrong options or trace, 130 Ctrl-C before its end.`;
 
 export function parseOptions(args: string[]): Options {
   const { values } = parsed(args);
+  const ends = values.headless || values.json;
+  if (ends && values.serve) throw new UsageError('--serve: goes neither with --headless nor with --json, which end');
   return {
     headless: values.headless ?? false,
     json: values.json ?? false,
     help: values.help ?? false,
+    serve: ends ? false : values.serve,
     jobs: values.jobs === undefined ? undefined : integer('--jobs', values.jobs, 1, 1_000_000),
     seed: integer('--seed', values.seed ?? '1', 0, 4_294_967_295),
     speed: speed(values.speed ?? String(SPEED)),
@@ -55,6 +66,7 @@ function parsed(args: string[]) {
       args,
       options: {
         headless: { type: 'boolean' },
+        serve: { type: 'boolean' },
         json: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
         jobs: { type: 'string' },

@@ -152,4 +152,29 @@ export const jobs: readonly Operation[] = [
     errors: [],
     run: async ({ recoup }, { upstreamRef }) => ({ jobs: await recoup.jobs.byUpstreamRef(upstreamRef) }),
   }),
+  operation({
+    name: 'jobs.prune',
+    summary: 'Delete rows of jobs that ended long ago, a bounded number at a time; their entries stay',
+    description: 'Repeat it until it answers fewer than `count`. Dead, discarded and failed jobs are never pruned.',
+    scopes: ['operator'],
+    method: 'POST',
+    path: '/v1/prune',
+    params: s.none,
+    query: s.none,
+    body: s.fields({
+      olderThanMs: s.durationMs('Only jobs that ended longer ago.'),
+      state: s.optional(s.oneOf(['succeeded', 'canceled'], 'Only jobs that ended so; both unless set.')),
+      count: s.optional(s.count('At most this many; 1,000 unless set.', 1, 10_000)),
+      dryRun: s.optional(s.flag('Delete nothing; say how many there are in all.')),
+    }),
+    output: s.fields({
+      pruned: Type.Integer({ description: 'Rows that this call deleted.' }),
+      prunable: s.optional(Type.Integer({ description: 'Of a dry run: how many there are in all.' })),
+    }),
+    errors: [],
+    run: async ({ recoup }, input) => {
+      const found = await recoup.jobs.prune(input);
+      return input.dryRun ? { pruned: 0, prunable: found } : { pruned: found };
+    },
+  }),
 ];

@@ -14,6 +14,17 @@ const grantFields = {
   actor: s.optional(s.id('Who did it.')),
   note: s.optional(s.text('Free text that can be erased.', 10_000)),
 };
+const openFields = {
+  customer: s.id('Who pays: an id of yours.'),
+  unit: s.optional(s.id('The kind of credit; `credit` unless set.')),
+  overdraftLimit: s.optional(s.amount('How far below zero a submit may go; 0 unless set.')),
+};
+const adjustFields = {
+  ...grantFields,
+  amount: s.signedAmount('Credits to add or take; not 0. May go into debt.'),
+  job: s.optional(s.id('The job it is about.')),
+};
+const Opened = s.fields({ outcome: s.outcome('wallet.open') }, { title: 'Opened' });
 const keyed = (transition: 'wallet.grant' | 'wallet.adjust', title: string) =>
   s.fields(
     {
@@ -27,6 +38,24 @@ const keyed = (transition: 'wallet.grant' | 'wallet.adjust', title: string) =>
   );
 const Granted = keyed('wallet.grant', 'Granted');
 const Adjusted = keyed('wallet.adjust', 'Adjusted');
+
+const batchOf = <P extends Type.TProperties>(properties: P) =>
+  s.fields({ items: Type.Array(s.fields(properties), { minItems: 1, maxItems: 1000 }) });
+const Remainder = s.fields(
+  {
+    wallet: Type.String(),
+    customer: Type.String(),
+    unit: Type.String(),
+    seq: Type.Integer({ description: 'The entry that gave the credit.' }),
+    type: s.oneOf(['grant', 'adjust', 'restore']),
+    key: s.orNull(Type.String()),
+    reason: s.orNull(Type.String()),
+    amount: Type.Integer(),
+    remaining: Type.Integer({ description: 'What is left of the amount.' }),
+    createdAt: s.instant(),
+  },
+  { title: 'Remainder' },
+);
 
 async function* replay(context: Context, wallet: string, afterSeq: number): AsyncGenerator<StreamEvent> {
   // An unknown wallet is refused before the stream begins.
@@ -46,15 +75,25 @@ export const wallets: readonly Operation[] = [
     path: '/v1/wallets/{wallet}',
     params: s.walletKey,
     query: s.none,
-    body: s.fields({
-      customer: s.id('Who pays: an id of yours.'),
-      unit: s.optional(s.id('The kind of credit; `credit` unless set.')),
-      overdraftLimit: s.optional(s.amount('How far below zero a submit may go; 0 unless set.')),
-    }),
-    output: s.fields({ outcome: s.outcome('wallet.open') }),
+    body: s.fields(openFields),
+    output: Opened,
     created: 'opened',
     errors: ['conflict', 'wallet_busy'],
     run: ({ recoup }, input) => recoup.wallets.open(input),
+  }),
+  operation({
+    name: 'wallets.openMany',
+    summary: 'Open in a batch: an answer per item, in order',
+    scopes: ['app', 'operator'],
+    method: 'POST',
+    path: '/v1/batch/wallets',
+    params: s.none,
+    query: s.none,
+    body: batchOf({ wallet: s.wallet, ...openFields }),
+    output: s.fields({ items: Type.Array(Type.Union([Opened, s.Refused])) }),
+    batch: true,
+    errors: [],
+    run: async ({ recoup }, { items }) => ({ items: await recoup.wallets.openMany(items) }),
   }),
   operation({
     name: 'wallets.change',
@@ -88,6 +127,41 @@ export const wallets: readonly Operation[] = [
     errors: ['no_wallet'],
     run: ({ recoup }, { wallet, at, parts = false }) =>
       at === undefined ? recoup.wallets.balance(wallet) : recoup.wallets.balanceAt(wallet, new Date(at), { parts }),
+  }),
+  operation({
+    name: 'wallets.balances',
+    summary: 'What many wallets hold at one moment: a balance per wallet, in order',
+    scopes: ['app', 'worker', 'viewer', 'support', 'operator'],
+    method: 'POST',
+    path: '/v1/batch/balances',
+    params: s.none,
+    query: s.none,
+    body: s.fields({ wallets: Type.Array(s.wallet, { minItems: 1, maxItems: 1000 }) }),
+    output: s.fields({ items: Type.Array(Type.Union([s.Balance, s.Refused])) }),
+    writes: false,
+    batch: true,
+    errors: [],
+    run: async ({ recoup }, { wallets }) => ({ items: await recoup.wallets.balances(wallets) }),
+  }),
+  operation({
+    name: 'wallets.remainders',
+    summary: 'Unused credit by grant, wallet by wallet: the oldest is used first',
+    description:
+      'What is left of a wallet sums to its balance, or to nothing where it is in debt. A page has the grants of up to `limit` wallets.',
+    scopes: ['app', 'viewer', 'support', 'operator'],
+    method: 'GET',
+    path: '/v1/remainders',
+    params: s.none,
+    query: s.fields({
+      wallet: s.optional(s.wallet),
+      customer: s.optional(s.id('Only wallets of this customer.')),
+      cursor: s.optional(s.id('Where to go on: the `cursor` of the page before, a wallet.')),
+      limit: s.limit,
+    }),
+    body: null,
+    output: s.fields({ remainders: Type.Array(Remainder), cursor: s.nextCursor }, { title: 'RemainderPage' }),
+    errors: [],
+    run: ({ recoup }, input) => recoup.wallets.remainders(input),
   }),
   operation({
     name: 'wallets.entries',
@@ -143,9 +217,7 @@ export const wallets: readonly Operation[] = [
     path: '/v1/batch/grants',
     params: s.none,
     query: s.none,
-    body: s.fields({
-      items: Type.Array(s.fields({ ...keyedKey.properties, ...grantFields }), { minItems: 1, maxItems: 1000 }),
-    }),
+    body: batchOf({ ...keyedKey.properties, ...grantFields }),
     output: s.fields({ items: Type.Array(Type.Union([Granted, s.Refused])) }),
     batch: true,
     errors: [],
@@ -159,15 +231,25 @@ export const wallets: readonly Operation[] = [
     path: '/v1/wallets/{wallet}/adjusts/{key}',
     params: keyedKey,
     query: s.none,
-    body: s.fields({
-      ...grantFields,
-      amount: s.signedAmount('Credits to add or take; not 0. May go into debt.'),
-      job: s.optional(s.id('The job it is about.')),
-    }),
+    body: s.fields(adjustFields),
     output: Adjusted,
     created: 'adjusted',
     errors: ['no_wallet', 'conflict', 'balance_limit', 'wallet_busy'],
     run: ({ recoup }, input) => recoup.wallets.adjust(input),
+  }),
+  operation({
+    name: 'wallets.adjustMany',
+    summary: 'Adjust in a batch: an answer per item, in order',
+    scopes: ['support', 'operator'],
+    method: 'POST',
+    path: '/v1/batch/adjusts',
+    params: s.none,
+    query: s.none,
+    body: batchOf({ ...keyedKey.properties, ...adjustFields }),
+    output: s.fields({ items: Type.Array(Type.Union([Adjusted, s.Refused])) }),
+    batch: true,
+    errors: [],
+    run: async ({ recoup }, { items }) => ({ items: await recoup.wallets.adjustMany(items) }),
   }),
 ];
 

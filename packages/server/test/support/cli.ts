@@ -1,4 +1,7 @@
-// Runs the command line in this process, with what it printed.
+// Runs the command line, in this process or as one of its own, with what it printed.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { until } from '../../../recoup/test/support/waiting.ts';
 import { run } from '../../src/cli/program.ts';
 
 export interface Ran {
@@ -19,4 +22,37 @@ export async function cli(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
   };
   ran.code = await run(argv, { env, output, signal: new AbortController().signal });
   return ran;
+}
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+
+/** The command line as a process of its own. */
+export class CliProcess {
+  readonly child: ChildProcess;
+  out = '';
+  err = '';
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string | null>;
+
+  constructor(argv: readonly string[], env: NodeJS.ProcessEnv) {
+    const args = ['--import', 'tsx', '-C', 'recoup-source', main, ...argv];
+    this.child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.out += text;
+    });
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.err += text;
+    });
+    this.ended = new Promise((done) => this.child.on('close', (code, signal) => done(code ?? signal)));
+  }
+
+  /** Until it says so on stderr, or fails because it ended first. */
+  async says(what: RegExp): Promise<void> {
+    let over = false;
+    void this.ended.then(() => {
+      over = true;
+    });
+    await until(() => what.test(this.err) || over);
+    if (!what.test(this.err)) throw new Error(`it ended: ${this.err}`);
+  }
 }

@@ -1,0 +1,63 @@
+// A worker on a server: what the library's worker asks of a handle, asked over HTTP. The lease is a long poll.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Job, type LeasedJob, Refusal } from 'recoup';
+import type { WorkerContext } from 'recoup/worker';
+import type { Ask } from '../cli/tools.ts';
+
+const POLL_MS = 20_000;
+/** What no repetition changes: the worker has nothing to do here. */
+const FATAL = ['unauthorized', 'forbidden', 'invalid', 'wrong_host', 'schema_missing'];
+
+export interface RemoteOptions {
+  ask: Ask;
+  /** Asks a lease, which waits, until the signal fires. */
+  askUntil: <T>(name: string, input: Record<string, unknown>, signal: AbortSignal) => Promise<T>;
+  /** Fires when no further lease is wanted. */
+  stopping: AbortSignal;
+  onError: (error: Error) => void;
+  /** Hears of what ends the worker. */
+  onFatal: (error: Refusal) => void;
+}
+
+export function remoteContext({ ask, askUntil, stopping, onError, onFatal }: RemoteOptions): WorkerContext {
+  const lease = async (input: object): Promise<LeasedJob[]> => {
+    const asking = (waitMs: number, signal: AbortSignal) =>
+      askUntil<{ jobs: LeasedJob[] }>('queues.lease', { ...input, waitMs }, signal);
+    try {
+      const { jobs } = await asking(POLL_MS, stopping).catch((error: unknown) => {
+        // The same request id once more: what the server leased meanwhile is in our hands, and must not lapse.
+        if (stopping.aborted) return asking(0, AbortSignal.timeout(5000));
+        throw error;
+      });
+      return jobs.map((leased) => ({ ...leased, job: revived(leased.job) }));
+    } catch (error) {
+      if (error instanceof Refusal && FATAL.includes(error.code)) onFatal(error);
+      throw error;
+    }
+  };
+  const said = (name: string) => (input: object) => ask(`jobs.${name}`, input as Record<string, unknown>);
+  return {
+    jobs: {
+      lease,
+      extend: said('extend'),
+      handOver: said('handOver'),
+      release: said('release'),
+      fail: said('fail'),
+      succeed: said('succeed'),
+    } as WorkerContext['jobs'],
+    // The long poll is the bell: between two of them nothing is waited for, only after an error.
+    waking: {
+      count: () => 0,
+      wait: (_queue, ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
+    },
+    dueInMs: async () => 1,
+    onError,
+    pollMs: 2000,
+  };
+}
+
+/** Of the instants of a job those that the worker measures with. */
+function revived(job: Job): Job {
+  const at = (value: unknown) => (value === null ? null : new Date(value as string));
+  return { ...job, leaseUntil: at(job.leaseUntil), startedAt: at(job.startedAt) };
+}

@@ -1,0 +1,281 @@
+// Commands about other books, as somebody types them: import, compare, export, explain, prune; on a database and through a server.
+
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Api, newId } from './support/api.ts';
+import { cli } from './support/cli.ts';
+
+let api: Api;
+let folder: string;
+beforeAll(async () => {
+  api = await Api.start();
+  folder = await mkdtemp(join(tmpdir(), 'recoup-books-'));
+});
+afterAll(async () => {
+  expect((await api.service.recoup.verify()).problems).toEqual([]);
+  await api.close();
+  await rm(folder, { recursive: true });
+});
+
+const file = async (text: string | Uint8Array): Promise<string> => {
+  const path = join(folder, `${newId('file')}.csv`);
+  await writeFile(path, text);
+  return path;
+};
+const lines = (...some: string[]) => `${some.join('\n')}\n`;
+const HEAD = 'wallet,customer,balance';
+
+describe.each(['a database', 'a server'])('on %s', (kind) => {
+  const run = (...argv: string[]) =>
+    cli(argv, kind === 'a server' ? { RECOUP_SERVER: api.service.url } : { DATABASE_URL: api.db.url });
+  const json = async (...argv: string[]) => {
+    const { code, out, err } = await run('--json', ...argv);
+    return { code, err, said: out === '' ? null : JSON.parse(out) };
+  };
+
+  test('balances come in once, whatever is repeated; a dry run changes nothing', async () => {
+    const [a, b, c] = [newId('w'), `${newId('w')}, "b" ä`, newId('w')];
+    const quoted = `"${b.replaceAll('"', '""')}"`;
+    const bom = await file(
+      `\ufeffwallet,customer,balance,unit\r\n${a},ann,100,\r\n${quoted},bob,-5,token\r\n${c},ann,0,\r\n`,
+    );
+    const dry = await json('import', 'balances', bom, '--dry-run');
+    expect(dry).toMatchObject({
+      code: 0,
+      said: { dryRun: true, wallets: 3, sum: 95, opened: 3, granted: 1, adjusted: 1, empty: 1 },
+    });
+    expect((await run('wallets', 'balance', a)).code).toBe(4);
+    const key = 'opening:import';
+    expect(await json('import', 'balances', bom)).toMatchObject({
+      code: 0,
+      said: { key, opened: 3, granted: 1, adjusted: 1 },
+    });
+    expect(await json('import', 'balances', bom)).toMatchObject({
+      code: 0,
+      said: { opened: 0, granted: 0, duplicates: 2, empty: 1 },
+    });
+    expect((await json('wallets', 'balance', b)).said).toMatchObject({ booked: -5, unit: 'token', customer: 'bob' });
+    expect(await json('import', 'compare', bom)).toMatchObject({
+      code: 0,
+      said: { wallets: 3, equal: 3, sumTheirs: 95, sumOurs: 95 },
+    });
+    const grants = await run('export', 'grants', '--wallet', a);
+    expect(parse(grants.out, { columns: true })).toMatchObject([{ wallet: a, key, amount: '100', remaining: '100' }]);
+  });
+
+  test('what differs is named and exits 8; a wallet of somebody else, or another amount, is refused alone', async () => {
+    const [a, b, c] = [newId('w'), newId('w'), newId('w')];
+    await json('import', 'balances', await file(lines(HEAD, `${a},ann,10`, `${b},bob,20`)));
+    const other = await file(lines(HEAD, `${a},eve,10`, `${b},bob,21`, `${c},cid,30`));
+    const compared = await json('import', 'compare', other);
+    expect(compared).toMatchObject({ code: 8, said: { equal: 0, different: 2, missing: 1 } });
+    expect(compared.said.differences).toMatchObject([
+      { line: 2, wallet: a, difference: 0, why: 'the wallet is there, of customer "ann"' },
+      { line: 3, wallet: b, theirs: 21, ours: 20, difference: -1, held: 0 },
+      { line: 4, wallet: c, ours: null },
+    ]);
+    const imported = await json('import', 'balances', other);
+    expect(imported).toMatchObject({ code: 5, said: { opened: 1, granted: 1, refused: 2 } });
+    expect(imported.said.problems).toMatchObject([
+      { line: 2, wallet: a, code: 'conflict' },
+      { line: 3, wallet: b, problem: 'opening:import was booked already, with 20' },
+    ]);
+    expect((await json('wallets', 'balance', b)).said.booked).toBe(20);
+    await json('jobs', 'submit', c, 'j', '--queue', newId('q'), '--price', '30');
+    const rest = await file(lines(HEAD, `${c},cid,30`));
+    expect((await json('import', 'compare', rest)).said.differences).toMatchObject([{ ours: 0, held: 30 }]);
+  });
+
+  test('a query on another database is read like a file, and can only read', async () => {
+    const [a, b] = [newId('w'), newId('w')];
+    await api.db.query('create table if not exists old_accounts (id text, who text, credits bigint, price numeric)');
+    await api.db.query('insert into old_accounts values ($1, $2, 9007199254740991, 1.5), ($3, $2, -3, 2)', [
+      a,
+      'ann',
+      b,
+    ]);
+    const query = `select id as wallet, who as customer, credits as balance from old_accounts where id in ('${a}', '${b}');`;
+    const source = ['--query', query, '--from', api.db.url];
+    expect(await json('import', 'balances', ...source)).toMatchObject({ code: 0, said: { granted: 1, adjusted: 1 } });
+    expect((await json('wallets', 'balance', a)).said.booked).toBe(9_007_199_254_740_991);
+    expect(await json('import', 'compare', ...source)).toMatchObject({ code: 0, said: { equal: 2 } });
+    const fraction = query.replace('credits as', 'price as');
+    const wrong: [query: string, says: RegExp][] = [
+      [fraction, /line 1, balance: must be an integer .*got "1\.5"/],
+      ['select 1 as wallet', /customer, balance is missing/],
+      ['select nonsense', /--query: column "nonsense" does not exist/],
+      ['select 1; drop table old_accounts', /--query: /],
+      ['delete from old_accounts returning id as wallet', /--query: /],
+      [`select wallet, customer, balance from (select nextval('pg_catalog.x')) x`, /--query: /],
+    ];
+    for (const [text, says] of wrong) {
+      const { code, err } = await run('import', 'balances', '--query', text, '--from', api.db.url);
+      expect({ code, err }, text).toMatchObject({ code: 2, err: expect.stringMatching(says) });
+    }
+    expect(await api.db.query('select count(*)::int as n from old_accounts')).not.toEqual([{ n: 0 }]);
+    const nowhere = await run('import', 'balances', '--query', query, '--from', 'postgres://127.0.0.1:1/none');
+    expect(nowhere).toMatchObject({ code: 7, out: '' });
+  });
+
+  test('the ledger comes out as CSV and as JSON lines, and goes on behind a cursor', async () => {
+    const wallet = `=cmd ${newId('w')}`;
+    await json('import', 'balances', await file(lines(HEAD, `${wallet},"c, ""x""",7`)));
+    await json('wallets', 'adjust', wallet, 'k', '--amount', '-9', '--actor', 'ann');
+    const csv = await run('export', 'entries', '--wallet', wallet);
+    expect(csv.code, csv.err).toBe(0);
+    const rows = parse(csv.out, { columns: true }) as Record<string, string>[];
+    expect(rows.map(({ seq, type, amount, balance, actor }) => [seq, type, amount, balance, actor])).toEqual([
+      ['1', 'grant', '7', '7', ''],
+      ['2', 'adjust', '-9', '-2', 'ann'],
+    ]);
+    expect(rows[0]).toMatchObject({
+      wallet,
+      customer: 'c, "x"',
+      unit: 'credit',
+      createdAt: expect.stringMatching(/^\d{4}-.*\.\d{6}Z$/),
+    });
+    const escaped = await run('export', 'entries', '--wallet', wallet, '--escape-formulas');
+    expect(parse(escaped.out, { columns: true })).toMatchObject([
+      { wallet: `'${wallet}`, amount: '7' },
+      { amount: '-9' },
+    ]);
+    const kept = join(folder, newId('cursor'));
+    const all = await run('export', 'entries', '--format', 'jsonl', '--cursor-file', kept);
+    expect(
+      all.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toContainEqual(expect.objectContaining({ wallet, seq: 2, amount: -9 }));
+    await json('wallets', 'grant', wallet, 'k2', '--amount', '4');
+    const more = await run('export', 'entries', '--cursor-file', kept);
+    // No second heading: it is appended.
+    expect(more.out).toMatch(/^[^\n]*,3,grant,4,2,[^\n]*\n$/);
+    expect(more.err).toContain(readFileSync(kept, 'utf8').trim());
+    expect(
+      (await run('export', 'entries', '--wallet', wallet, '--to', '2001-01-01')).out.trim().split('\n'),
+    ).toHaveLength(1);
+    expect(
+      (await run('export', 'entries', '--wallet', wallet, '--from', '2001-01-01T00:00:00Z')).out.trim().split('\n'),
+    ).toHaveLength(4);
+    for (const argv of [
+      ['--cursor', 'x'],
+      ['--from', '2026-02-30'],
+      ['--to', 'today'],
+      ['--format', 'xml'],
+      ['--cursor-file', folder],
+    ]) {
+      expect(await run('export', 'entries', ...argv), argv.join(' ')).toMatchObject({ code: 2 });
+    }
+  });
+
+  test('explain tells each entry, now and at an instant', async () => {
+    const { wallet, job } = await api.running(40);
+    await api.call('jobs.fail', { wallet, job, attempt: 1, reason: 'no answer' });
+    const before = new Date((await api.call('jobs.entries', { wallet, job })).entries[1].createdAt);
+    await new Promise((done) => setTimeout(done, 5));
+    await api.call('jobs.succeed', { wallet, job });
+    const { out, code } = await run('explain', wallet);
+    expect(code).toBe(0);
+    const columns = out.split('\n').map((line) => line.trim().split(/ {2,}/));
+    expect(columns[0]).toEqual(['seq', 'at', 'type', 'amount', 'balance', 'why']);
+    expect(columns.slice(1, 5).map(([seq, , ...rest]) => [seq, ...rest])).toEqual([
+      ['1', 'grant', '+100', '100', 'start'],
+      ['2', 'charge', '-40', '60', `job ${job} was submitted (succeeded now)`],
+      ['3', 'refund', '+40', '100', `job ${job} did not end well: no answer`],
+      ['4', 'reclaim', '-40', '60', `job ${job} was done after all`],
+    ]);
+    expect(out).toContain(`${wallet} holds 60 credits`);
+    expect((await run('explain', wallet, '--at', before.toISOString())).out).toContain(`${wallet} held 100 credits`);
+    expect((await json('explain', wallet, '--last', '2')).said).toMatchObject({
+      booked: 60,
+      entries: [{ seq: 3 }, { seq: 4 }],
+    });
+    expect((await json('explain', wallet, '--at', '2001-01-01')).said).toMatchObject({ booked: 0, entries: [] });
+    expect(await run('explain', 'nobody')).toMatchObject({ code: 4, out: '' });
+  });
+
+  test('prune says how many there are before it deletes', async () => {
+    for (let n = 0; n < 3; n++) {
+      const { wallet, job } = await api.running(1);
+      await api.call('jobs.succeed', { wallet, job });
+    }
+    const dry = await json('prune', '--older-than', '0s', '--dry-run');
+    expect(dry.said.prunable).toBeGreaterThanOrEqual(3);
+    expect((await json('prune', '--older-than', '0s', '--state', 'canceled', '--batch', '1')).code).toBe(0);
+    const { said } = await json('prune', '--older-than', '0s', '--batch', '2');
+    expect(said.pruned).toBeGreaterThanOrEqual(3);
+    expect((await json('prune', '--older-than', '0s')).said).toEqual({ pruned: 0 });
+    for (const argv of [[], ['--older-than', '5'], ['--older-than', '366d'], ['--older-than', '1d', '--batch', '0']]) {
+      expect(await run('prune', ...argv)).toMatchObject({ code: 2 });
+    }
+  });
+});
+
+test('a file that is not right is refused whole, by line and column, and nothing of it comes in', async () => {
+  const wallet = newId('never');
+  const good = `${wallet},ann,5`;
+  const wrong: [content: string | Uint8Array, says: RegExp][] = [
+    ['', /wallet, customer, balance is missing/],
+    ['\n\n', /wallet, customer, balance is missing/],
+    [lines('wallet,customer'), /balance is missing/],
+    [lines('wallet;customer;balance'), /is missing in "wallet;customer;balance"/],
+    [lines(`${HEAD},colour`, `${good},red`), /"colour" is not known/],
+    [lines(`${HEAD},wallet`, `${good},x`), /wallet is there twice/],
+    [lines(HEAD, good, `${wallet},ann,6`), /line 3, wallet: is there already, in line 2/],
+    [lines(HEAD, good, 'a,b,1.5'), /line 3, balance: must be an integer .*got "1\.5"/],
+    [lines(HEAD, good, 'a,b,1e3'), /line 3, balance: .*got "1e3"/],
+    [lines(HEAD, good, 'a,b,+1'), /line 3, balance: .*got "\+1"/],
+    [lines(HEAD, good, 'a,b, 1'), /line 3, balance: .*got " 1"/],
+    [lines(HEAD, good, 'a,b,0x10'), /line 3, balance/],
+    [lines(HEAD, good, 'a,b,٣'), /line 3, balance/],
+    [lines(HEAD, good, 'a,b,'), /line 3, balance: .*got ""/],
+    [lines(HEAD, good, 'a,b,9007199254740992'), /line 3, balance: .*9007199254740991/],
+    [lines(HEAD, good, `a,b,${'9'.repeat(5000)}`), /line 3, balance: .*a text of 5000 characters/],
+    [lines(HEAD, good, ',b,1'), /line 3, wallet: must be 1 to 200 printable/],
+    [lines(HEAD, good, 'a,,1'), /line 3, customer: must be 1 to 200 printable/],
+    [lines(HEAD, good, `${'x'.repeat(201)},b,1`), /line 3, wallet: .*got 201 characters/],
+    [lines(HEAD, good, 'a\u0000,b,1'), /line 3, wallet/],
+    [lines(HEAD, good, 'a,b'), /line 3: has 2 fields, the first line has 3/],
+    [lines(HEAD, good, 'a,b,1,000'), /line 3: has 4 fields/],
+    [lines(HEAD, good, '"a,b,1'), /is not CSV: a quote is not closed/],
+    [lines(HEAD, good, '"a"x,b,1'), /line 3: is not CSV: something stands behind a closing quote/],
+    [lines(HEAD, good, `"${'y'.repeat(20_000)}`), /is not CSV: it is longer than 10000/],
+    [
+      Buffer.concat([Buffer.from(lines(HEAD, good)), Buffer.from([0x61, 0xff]), Buffer.from(',b,1\n')]),
+      /line 3: is not UTF-8/,
+    ],
+    [Buffer.concat([Buffer.from(lines(HEAD, good)), Buffer.from([0xc3])]), /line 3: is not UTF-8/],
+    [Buffer.from(lines(HEAD, good), 'utf16le'), /is missing|is not UTF-8/],
+  ];
+  for (const [content, says] of wrong) {
+    const { code, out, err } = await cli(['import', 'balances', await file(content)], { DATABASE_URL: api.db.url });
+    expect({ code, out, err }, String(says)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(says) });
+  }
+  const many = lines(HEAD, ...Array.from({ length: 50 }, (_, n) => `w${n},c,x`));
+  const { err } = await cli(['import', 'balances', await file(many)], { DATABASE_URL: api.db.url });
+  expect(err).toMatch(/50 problems[\s\S]*line 21, balance[\s\S]*and 30 more/);
+  expect((await cli(['wallets', 'balance', wallet], { DATABASE_URL: api.db.url })).code).toBe(4);
+  for (const argv of [
+    [],
+    [join(folder, 'absent.csv')],
+    [folder],
+    ['x.csv', '--from', 'postgres://x/y'],
+    ['--query', 'select 1'],
+    ['x.csv', '--name', ''],
+    ['x.csv', '--delimiter', ';;'],
+  ]) {
+    expect(await cli(['import', 'balances', ...argv], { DATABASE_URL: api.db.url }), argv.join(' ')).toMatchObject({
+      code: 2,
+      out: '',
+    });
+  }
+  const right = await file(lines(HEAD, good));
+  expect(await cli(['import', 'balances', right], { DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toMatchObject({
+    code: 7,
+  });
+});
