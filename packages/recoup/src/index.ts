@@ -8,7 +8,8 @@ export type { PoolUsage } from './db/pool.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
-export type { FeedEvent, LedgerEntry, LedgerFilter } from './feed.ts';
+export type { FeedEvent } from './feed/events.ts';
+export type { LedgerEntry, LedgerFilter } from './feed/ledger.ts';
 export { idProblem } from './input.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export type { Job } from './jobs/job.ts';
@@ -33,6 +34,7 @@ export type {
   Succeed,
   Succeeded,
 } from './jobs/signals.ts';
+export type { OpenOptions } from './options.ts';
 export {
   ENTRY_TYPES,
   type EntryType,
@@ -45,7 +47,7 @@ export {
   type Verdict,
 } from './outcomes.ts';
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
-export { type InTransaction, type OpenOptions, open, type Recoup } from './recoup.ts';
+export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
 export type {

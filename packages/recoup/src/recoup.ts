@@ -6,14 +6,13 @@ import { asRefusal } from './db/failures.ts';
 import { checkState, migrate, schemaState } from './db/migrate.ts';
 import { Pools, type PoolUsage } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
-import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
 import { type Tracer, traced } from './db/tracing.ts';
 import { Epochs } from './epochs.ts';
 import { InvalidInput, Refusal } from './errors.ts';
-import { Feed } from './feed.ts';
-import { integer, onlyFields, optionalInteger, text } from './input.ts';
+import { Feed } from './feed/feed.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
+import { checkOptions, type OpenOptions } from './options.ts';
 import { Queues } from './queues/configure.ts';
 import { Sweeper, type Swept } from './sweeps/sweeper.ts';
 import { quiet } from './telling.ts';
@@ -21,53 +20,6 @@ import { type Verified, type VerifyOptions, verify } from './verify.ts';
 import { Waking } from './waking.ts';
 import { Wallets } from './wallets/wallets.ts';
 import { type Handler, Worker, type WorkOptions } from './worker/worker.ts';
-
-export interface OpenOptions {
-  /** `postgres://…`, or the options of a `pg` pool. */
-  connection: string | pg.PoolConfig;
-  /** The schema Recoup lives in; `recoup` unless set. */
-  schema?: string;
-  /** Apply missing migrations first; otherwise a schema that does not fit is refused. */
-  migrate?: boolean;
-  /** Set behind a transaction-mode pooler: unnamed statements, no LISTEN, waking by poll. */
-  pooler?: boolean;
-  /** Connections for transitions; 10 unless set. */
-  maxConnections?: number;
-  /** How long a call may wait for a wallet that another transaction holds, in ms; then `wallet_busy`. 5,000 unless set. */
-  lockTimeoutMs?: number;
-  /** Run the sweeps in this process; true unless set. At least one process must. */
-  sweep?: boolean;
-  /** The longest that anything sleeps, in ms: due work starts within it even when nothing wakes it. 2,000 unless set. */
-  pollMs?: number;
-  /** Delete the rows of jobs that ended longer ago than this, in ms; never unless set. */
-  pruneAfterMs?: number;
-  /** Told of each answer, for metrics: `job.fail`, `duplicate`. */
-  onTransition?: (transition: string, outcome: string) => void;
-  /** Told of each pass of the sweeps, for metrics. */
-  onSweep?: (swept: Swept) => void;
-  /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */
-  onError?: (error: Error) => void;
-  /** Told of transitions and handlers as they run: recoup/opentelemetry makes one. */
-  tracer?: Tracer;
-  applicationName?: string;
-}
-
-const FIELDS = [
-  'connection',
-  'schema',
-  'migrate',
-  'pooler',
-  'maxConnections',
-  'lockTimeoutMs',
-  'sweep',
-  'pollMs',
-  'pruneAfterMs',
-  'onTransition',
-  'onSweep',
-  'onError',
-  'tracer',
-  'applicationName',
-];
 
 /** Recoup inside a transaction of the caller: what is done here commits or rolls back with it. */
 export interface InTransaction {
@@ -78,32 +30,13 @@ export interface InTransaction {
 
 /** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
 export async function open(options: OpenOptions): Promise<Recoup> {
-  onlyFields('open', options, FIELDS);
-  const schema = options.schema ?? DEFAULT_SCHEMA;
-  if (!isSchemaName(schema)) {
-    throw new InvalidInput('schema', SCHEMA_RULE);
-  }
-  if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
-  for (const name of ['onTransition', 'onSweep', 'onError'] as const) {
-    if (options[name] !== undefined && typeof options[name] !== 'function')
-      throw new InvalidInput(name, 'must be a function');
-  }
-  text('applicationName', options.applicationName, 63);
-  const pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
-  const pruneAfterMs = optionalInteger('pruneAfterMs', options.pruneAfterMs, 0, 315_360_000_000);
-  const pools = new Pools({
-    connection: options.connection,
-    schema,
-    pooler: options.pooler ?? false,
-    max: integer('maxConnections', options.maxConnections ?? 10, 4, 1000),
-    lockTimeoutMs: integer('lockTimeoutMs', options.lockTimeoutMs ?? 5000, 1, 3_600_000),
-    applicationName: options.applicationName ?? 'recoup',
-  });
+  const { pool, pollMs, pruneAfterMs } = checkOptions(options);
+  const pools = new Pools(pool);
   try {
     const client = await pools.connect();
     try {
-      if (options.migrate) await migrate(client, schema);
-      checkState(await schemaState(client, schema), schema);
+      if (options.migrate) await migrate(client, pools.schema);
+      checkState(await schemaState(client, pools.schema), pools.schema);
     } finally {
       client.release();
     }

@@ -218,4 +218,36 @@ onFirst('epochs are append-only; a reason is needed, and the owner', async (s) =
   await s.db.query(`drop owned by ${role}; drop role ${role}`);
 });
 
+onEvery('an export goes on over an epoch: all wallets without a gap, one wallet from its beginning', async (s) => {
+  const wallet = await work(s.recoup);
+  const { feed } = s.recoup;
+  const key = ({ wallet, seq }: { wallet: string; seq: number }) => `${wallet} ${seq}`;
+  const all = async (filter: { wallet?: string }, from: string | null) => {
+    let cursor = from;
+    const seen: string[] = [];
+    for (;;) {
+      const page = await feed.entries(filter, { cursor, limit: 3 });
+      seen.push(...page.entries.map(key));
+      cursor = page.cursor;
+      if (page.ended) return { seen, cursor };
+    }
+  };
+  await readAll(s.recoup, null, await rowsOf(s.db.query));
+  const [every, one] = [await all({}, null), await all({ wallet }, null)];
+  await s.recoup.epochs.open({ reason: 'for the export' });
+  const later = await work(s.recoup);
+  await readAll(s.recoup, null, await rowsOf(s.db.query));
+  const refusedOf = async (filter: { wallet?: string }, cursor: string | null) => {
+    const refused = await refusal(() => feed.entries(filter, { cursor }));
+    expect(refused.code).toBe('epoch_changed');
+    return (refused.details as { cursor: string | null }).cursor;
+  };
+  const rest = await all({}, await refusedOf({}, every.cursor));
+  expect(rest.seen.length).toBeGreaterThan(0);
+  expect(rest.seen.every((entry) => entry.startsWith(`${later} `))).toBe(true);
+  expect([...every.seen, ...rest.seen].sort()).toEqual((await all({}, null)).seen.sort());
+  expect(await refusedOf({ wallet }, one.cursor)).toBeNull();
+  expect((await all({ wallet }, null)).seen).toEqual(one.seen);
+});
+
 onEvery('the books are right', booksAreRight);

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { type LedgerEntry, type LedgerFilter, Refusal } from '../src/index.ts';
 import { refusal } from './support/look.ts';
 import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
+import { until } from './support/waiting.ts';
 
 const { onEvery, onFirst } = staging();
 
@@ -113,8 +114,12 @@ onEvery(
       for (let n = 0; n < 5; n++) await s.recoup.wallets.adjust({ wallet, key: `k${n}`, amount: n - 7 });
     }
     const keys = (entries: LedgerEntry[]) => entries.map(({ wallet, seq }) => `${wallet}:${seq}`);
-    const mine = (await exported(s, {})).filter((entry) => entry.customer === customer);
     const expected = wallets.flatMap((wallet) => [1, 2, 3, 4, 5].map((seq) => `${wallet}:${seq}`));
+    // Other tests may hold the order of all wallets back for a while.
+    const mine = await until(async () => {
+      const ours = (await exported(s, {})).filter((entry) => entry.customer === customer);
+      return ours.length >= expected.length && ours;
+    });
     expect(keys(mine).sort()).toEqual(expected);
     expect(keys(await exported(s, { customer }))).toEqual(expected);
     expect(keys(await exported(s, { wallet: wallets[1]! }, 5))).toEqual(expected.slice(5, 10));
@@ -153,7 +158,13 @@ onFirst('what commits late is not missed by a cursor that went on', async (s) =>
   };
   await read();
   await client.query('commit');
-  await read();
+  await until(async () => {
+    await read();
+    return (
+      seen.some(({ wallet, key }) => wallet === late && key === 'late') &&
+      seen.some(({ wallet, key }) => wallet === early && key === 'early')
+    );
+  });
   expect(seen.filter(({ wallet, key }) => wallet === late && key === 'late')).toHaveLength(1);
   expect(seen.filter(({ wallet, key }) => wallet === early && key === 'early')).toHaveLength(1);
 });

@@ -88,7 +88,7 @@ export const feed: readonly Operation[] = [
       },
       { title: 'LedgerPage' },
     ),
-    errors: [],
+    errors: ['epoch_changed', 'epoch_needed'],
     run: ({ recoup }, { from, to, cursor, limit, ...filter }) => {
       const period = {
         ...(from === undefined ? {} : { from: new Date(from) }),

@@ -1,0 +1,81 @@
+// What `open()` takes, checked.
+import type pg from 'pg';
+import type { PoolOptions } from './db/pool.ts';
+import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
+import type { Tracer } from './db/tracing.ts';
+import { InvalidInput } from './errors.ts';
+import { integer, onlyFields, optionalInteger, text } from './input.ts';
+import type { Swept } from './sweeps/sweeper.ts';
+
+export interface OpenOptions {
+  /** `postgres://…`, or the options of a `pg` pool. */
+  connection: string | pg.PoolConfig;
+  /** The schema Recoup lives in; `recoup` unless set. */
+  schema?: string;
+  /** Apply missing migrations first; otherwise a schema that does not fit is refused. */
+  migrate?: boolean;
+  /** Set behind a transaction-mode pooler: unnamed statements, no LISTEN, waking by poll. */
+  pooler?: boolean;
+  /** Connections for transitions; 10 unless set. */
+  maxConnections?: number;
+  /** How long a call may wait for a wallet that another transaction holds, in ms; then `wallet_busy`. 5,000 unless set. */
+  lockTimeoutMs?: number;
+  /** Run the sweeps in this process; true unless set. At least one process must. */
+  sweep?: boolean;
+  /** The longest that anything sleeps, in ms: due work starts within it even when nothing wakes it. 2,000 unless set. */
+  pollMs?: number;
+  /** Delete the rows of jobs that ended longer ago than this, in ms; never unless set. */
+  pruneAfterMs?: number;
+  /** Told of each answer, for metrics: `job.fail`, `duplicate`. */
+  onTransition?: (transition: string, outcome: string) => void;
+  /** Told of each pass of the sweeps, for metrics. */
+  onSweep?: (swept: Swept) => void;
+  /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */
+  onError?: (error: Error) => void;
+  /** Told of transitions and handlers as they run: recoup/opentelemetry makes one. */
+  tracer?: Tracer;
+  applicationName?: string;
+}
+
+const FIELDS = [
+  'connection',
+  'schema',
+  'migrate',
+  'pooler',
+  'maxConnections',
+  'lockTimeoutMs',
+  'sweep',
+  'pollMs',
+  'pruneAfterMs',
+  'onTransition',
+  'onSweep',
+  'onError',
+  'tracer',
+  'applicationName',
+];
+
+/** What the options come to, with their defaults. */
+export function checkOptions(options: OpenOptions): { pool: PoolOptions; pollMs: number; pruneAfterMs: number | null } {
+  onlyFields('open', options, FIELDS);
+  const schema = options.schema ?? DEFAULT_SCHEMA;
+  if (!isSchemaName(schema)) {
+    throw new InvalidInput('schema', SCHEMA_RULE);
+  }
+  if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
+  for (const name of ['onTransition', 'onSweep', 'onError'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw new InvalidInput(name, 'must be a function');
+  }
+  text('applicationName', options.applicationName, 63);
+  const pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
+  const pruneAfterMs = optionalInteger('pruneAfterMs', options.pruneAfterMs, 0, 315_360_000_000);
+  const pool = {
+    connection: options.connection,
+    schema,
+    pooler: options.pooler ?? false,
+    max: integer('maxConnections', options.maxConnections ?? 10, 4, 1000),
+    lockTimeoutMs: integer('lockTimeoutMs', options.lockTimeoutMs ?? 5000, 1, 3_600_000),
+    applicationName: options.applicationName ?? 'recoup',
+  };
+  return { pool, pollMs, pruneAfterMs };
+}
