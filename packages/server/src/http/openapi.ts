@@ -98,6 +98,8 @@ function described(operation: Operation, components: Json): Json {
     summary,
     description: [description, needs].filter(Boolean).join('\n\n'),
     tags: [name.split('.')[0]],
+    // For clients that are made from this document: everything else may be repeated after a lost answer.
+    ...(operation.repeatable === false ? { 'x-recoup-repeatable': false } : {}),
     ...(scopes === 'signature' ? { security: [] } : {}),
     parameters: parameters(operation, components),
     ...(body

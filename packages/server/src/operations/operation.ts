@@ -62,6 +62,8 @@ export interface Operation {
   readonly stream?: 'sse' | 'ndjson';
   /** Takes many items: its body may be larger. */
   readonly batch?: boolean;
+  /** False: a repeat would do it once more, or be refused for what the first call did: after a lost answer a person looks. */
+  readonly repeatable?: false;
   /** May wait for this long before it answers: counted among those that wait. */
   readonly waits?: boolean;
   run(context: Context, input: Record<string, unknown>): Promise<unknown> | AsyncIterable<StreamEvent>;
