@@ -98,11 +98,12 @@ function finite(field: string, value: unknown): unknown {
   return value;
 }
 
-/** An id as a part of the path that no URL parser touches: dots alone are refused where they arrive, not eaten on the way. */
+/** An id as a part of the path. Dots alone are no id of the service's, and URL parsers eat them, encoded or not. */
 function segment(name: string, value: unknown): string {
   if (typeof value !== 'string' || value === '') throw invalid(name, 'must be a text that is not empty');
+  if (value === '.' || value === '..') throw invalid(name, 'must not be "." or ".."');
   if (!value.isWellFormed()) throw invalid(name, 'must be valid Unicode');
-  return value === '.' || value === '..' ? value.replaceAll('.', '%2E') : encodeURIComponent(value);
+  return encodeURIComponent(value);
 }
 
 export const invalid = (field: string, rule: string) =>

@@ -12,10 +12,28 @@ export interface FeedItem {
 
 export type StreamItem<N extends StreamName> = N extends 'feed.stream' ? FeedItem : Output<N>;
 
-/** The input that goes on behind an item. A redrive cannot: what it has done, a repeat would be refused for. */
-const RESUME: Partial<Record<StreamName, (last: never) => Record<string, unknown>>> = {
-  'wallets.replay': ({ seq }: Output<'wallets.replay'>) => ({ afterSeq: seq }),
-  'feed.stream': ({ cursor }: FeedItem) => ({ cursor }),
+/** What is particular to a stream. */
+interface Particulars {
+  /** The input that goes on behind an item. Without it a stream that broke off is not taken up. */
+  resume?(last: unknown): Record<string, unknown>;
+  /**
+   * Whether the stream may end where it would be taken up. What was cut off can look whole: fetch takes the end of a connection that
+   * says `close` for the end of the answer, and so do proxies that speak HTTP/1.0.
+   */
+  whole(from: Readonly<Record<string, unknown>>, goal: number, last?: { ended?: boolean }): boolean;
+}
+
+const PARTICULARS: Record<StreamName, Particulars> = {
+  'wallets.replay': {
+    resume: (last) => ({ afterSeq: (last as Output<'wallets.replay'>).seq }),
+    whole: ({ afterSeq }, goal) => Number(afterSeq ?? 0) >= goal,
+  },
+  // What it has done, a repeat would be refused for.
+  'deadLetters.redriveAll': {
+    whole: (_from, _goal, last) => last?.ended === true,
+  },
+  // It has no end: the service closes it now and then, and another replica may go on.
+  'feed.stream': { resume: (last) => ({ cursor: (last as FeedItem).cursor }), whole: () => false },
 };
 
 export async function* stream<N extends StreamName>(
@@ -26,40 +44,41 @@ export async function* stream<N extends StreamName>(
 ): AsyncGenerator<StreamItem<N>, void> {
   const row = rowOf(name);
   const kind = row.stream!;
-  const resume = RESUME[name] as ((last: unknown) => Record<string, unknown>) | undefined;
+  const { resume, whole } = PARTICULARS[name];
   let from: Record<string, unknown> = input;
+  const goal = name === 'wallets.replay' ? await lastSeq(transport, from.wallet, options) : 0;
+  let last: StreamItem<N> | undefined;
   // Who follows the feed follows it through outages, unless told how long one may last.
-  const patience = new Patience(
-    options,
-    row.repeatable !== false,
-    kind === 'sse' ? Number.POSITIVE_INFINITY : transport.options.deadlineMs,
-  );
+  const deadlineMs = kind === 'sse' ? Number.POSITIVE_INFINITY : transport.options.deadlineMs;
+  const patience = new Patience(options, row.repeatable !== false, deadlineMs);
   for (;;) {
     const prepared = transport.prepare(requestOf(row, from), options);
     try {
       const opened = await transport.open(prepared, kind, options, patience.leftMs);
       try {
-        let whole = name !== 'deadLetters.redriveAll';
         for await (const item of items(opened, kind, transport.options.maxAnswerBytes)) {
-          if (resume) from = { ...from, ...resume(item) };
-          whole ||= (item as Output<'deadLetters.redriveAll'>).ended;
-          yield item as StreamItem<N>;
+          last = item as StreamItem<N>;
+          if (resume) from = { ...from, ...resume(last) };
+          yield last;
           patience.renew();
         }
-        if (!whole) throw brokeOff();
       } finally {
         opened.end();
       }
-      if (kind === 'ndjson') return;
-      // The feed has no end: the server closes streams now and then, and another replica may go on.
-      throw brokeOff();
+      if (whole(from, goal, last as { ended?: boolean })) return;
+      throw new RecoupError('unreachable', 'The stream ended before its end.', { status: 0 });
     } catch (error) {
       await patience.pause(error);
     }
   }
 }
 
-const brokeOff = () => new RecoupError('unreachable', 'The stream ended before its end.', { status: 0 });
+/** How far a replay that begins now has to go, at least. */
+async function lastSeq(transport: Transport, wallet: unknown, options: CallOptions): Promise<number> {
+  const request = requestOf(rowOf('wallets.balance'), { wallet });
+  const balance = (await transport.call(request, options, true)) as { lastSeq: number };
+  return balance.lastSeq;
+}
 
 async function* items(opened: Opened, kind: 'sse' | 'ndjson', maxBytes: number): AsyncGenerator<unknown> {
   const { response } = opened;
