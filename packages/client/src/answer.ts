@@ -105,7 +105,7 @@ async function* pieces(response: Response, maxBytes: number): AsyncGenerator<str
 const tooLarge = ({ status }: Response, maxBytes: number) =>
   new RecoupError('unexpected_answer', `The answer is larger than ${maxBytes} bytes.`, {
     status,
-    details: { maxBytes },
+    details: { maxAnswerBytes: maxBytes },
   });
 
 /** Undefined where it is not a JSON object. */
