@@ -16,6 +16,7 @@ export interface ClientOperation {
   query: string[];
   /** `fields`: what is neither in the path nor in the query. `whole`: a body as somebody else documents it. */
   body?: 'fields' | 'whole';
+  maxBytes?: number;
   stream?: 'sse' | 'ndjson';
   /** The list of a page that carries a cursor. */
   page?: string;
@@ -47,7 +48,7 @@ function clientOperation(document: Json, path: string, method: string, operation
     method: method.toUpperCase(),
     path,
     query,
-    ...(kind ? { body: kind } : {}),
+    ...(kind ? { body: kind, maxBytes: operation.requestBody['x-recoup-max-bytes'] } : {}),
     ...(STREAMS[type] ? { stream: STREAMS[type] } : {}),
     ...(list ? { page: list } : {}),
     ...(operation['x-recoup-repeatable'] === false ? { repeatable: false } : {}),

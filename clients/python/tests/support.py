@@ -1,4 +1,5 @@
 # What the tests share: clients of the running service, wallets, jobs, and waiting for what becomes true.
+import atexit
 import itertools
 import os
 import time
@@ -13,8 +14,15 @@ _counter = itertools.count(1)
 #: Straight to the service, and through a proxy that cuts answers off (see python.test.ts for which).
 URL = os.environ["RECOUP_URL"]
 FAR = os.environ["RECOUP_FAR"]
-client = RecoupClient(URL)
-far = RecoupClient(FAR, deadline=20)
+def connect(*given: Any, **options: Any) -> RecoupClient:
+    made = RecoupClient(*given, **options)
+    atexit.register(made.close)
+    return made
+
+
+
+client = connect(URL)
+far = connect(FAR, deadline=20)
 
 
 def new_id(kind: str) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from recoup import Options, RecoupClient, RecoupError
 from recoup.operations import OPERATIONS
 
-from .support import URL, client, ledger, new_id, wallet
+from .support import URL, client, connect, ledger, new_id, wallet
 
 
 class Operations(unittest.TestCase):
@@ -133,10 +133,10 @@ class Refusals(unittest.TestCase):
 
     def test_of_keys(self) -> None:
         with self.assertRaises(RecoupError) as refused:
-            RecoupClient(URL, "rcp_unknown").keys.list()
+            connect(URL, "rcp_unknown").keys.list()
         self.assertEqual((refused.exception.code, refused.exception.status), ("unauthorized", 401))
         secret = client.keys.create(name="ben", scopes=["viewer"], customer="ben")["secret"]
-        bound = RecoupClient(URL, secret)
+        bound = connect(URL, secret)
         self.assertEqual(bound.wallets.balance(wallet=wallet("ben"))["booked"], 100)
         with self.assertRaises(RecoupError) as refused:
             bound.wallets.balance(wallet=wallet("ann"))

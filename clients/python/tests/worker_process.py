@@ -18,5 +18,5 @@ def handler(work: Work) -> Any:
     return "finished"
 
 
-RecoupClient(url).work(queue, handler, lease_ms=500).run()
+RecoupClient(url).work(queue, handler, lease_ms=500, concurrency=1).run()
 print("drained", flush=True)

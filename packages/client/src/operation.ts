@@ -10,6 +10,7 @@ export interface Operation {
   readonly path: string;
   readonly query: readonly string[];
   readonly body?: 'fields' | 'whole';
+  readonly maxBytes?: number;
   readonly stream?: 'sse' | 'ndjson';
   readonly page?: string;
   readonly repeatable?: false;
@@ -79,12 +80,23 @@ export function requestOf(row: Operation, input: Readonly<Record<string, unknown
   return {
     method: row.method,
     path: query.size > 0 ? `${path}?${query}` : path,
-    body: row.body === undefined ? undefined : bodyOf(row.body === 'whole' ? rest.body : rest),
+    body: row.body === undefined ? undefined : bodyOf(row.body === 'whole' ? rest.body : rest, row.maxBytes!),
   };
 }
 
-function bodyOf(value: unknown): string {
-  if (typeof value === 'string') return value;
+function bodyOf(value: unknown, maxBytes: number): string {
+  const text = typeof value === 'string' ? value : jsonOf(value);
+  // Sent, it would be cut off before the answer that says why: it would look like a network that fails.
+  if (text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes) {
+    throw new RecoupError('too_large', `The body is larger than ${maxBytes} bytes.`, {
+      status: 413,
+      details: { maxBytes },
+    });
+  }
+  return text;
+}
+
+function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value, finite);
   } catch (cause) {

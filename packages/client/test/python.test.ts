@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { OpenOptions } from 'recoup';
 import { expect, test } from 'vitest';
 import { Stand } from './support/stand.ts';
 
@@ -25,7 +26,7 @@ async function needPython(): Promise<void> {
 
 test('the tests of the Python client pass', async () => {
   await needPython();
-  const stand = await Stand.start({ open: { connection: '', sweep: true } });
+  const stand = await Stand.start({ open: { sweep: true } as OpenOptions });
   const { proxy } = stand;
   proxy.cutNext('PUT /v1/wallets/cut-1/jobs/j ', 'answer', 2);
   proxy.cutNext('POST /v1/queues/cut-queue/leases ', 'answer');

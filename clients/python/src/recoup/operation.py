@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Dict, Mapping, NamedTuple, Optional, Tuple
 from urllib.parse import quote, urlencode
 
-from .errors import invalid
+from .errors import RecoupError, invalid
 
 if TYPE_CHECKING:
     from .client import RecoupClient
@@ -32,6 +32,7 @@ class Operation(NamedTuple):
     body: Optional[str]
     stream: Optional[str]
     page: Optional[str]
+    max_bytes: Optional[int]
     repeatable: bool
 
 
@@ -81,6 +82,10 @@ def request_of(row: Operation, given: Mapping[str, Any]) -> Request:
     names = row.query if row.body else tuple(rest)
     query = {name: _in_query(name, rest.pop(name)) for name in names if name in rest}
     body = None if row.body is None else _body(rest["body"] if row.body == "whole" else rest)
+    if body is not None and row.max_bytes is not None and len(body) > row.max_bytes:
+        # Sent, it would be cut off before the answer that says why: it would look like a network that fails.
+        details = {"max_bytes": row.max_bytes}
+        raise RecoupError("too_large", f"The body is larger than {row.max_bytes} bytes.", 413, details)
     return Request(row.method, f"{path}?{urlencode(query)}" if query else path, body)
 
 

@@ -73,15 +73,18 @@ class Transport:
             connection.request(request.method, self._connections.prefix + request.path, request.body, dict(headers))
             response = connection.getresponse()
             opened = Opened(self._connections, connection, response, None if row.stream else limit, hangup)
-            opened.check(TYPES[row.stream or "json"])
-            return opened
         except (OSError, http.client.HTTPException) as error:
             if connection is not None:
                 connection.close()
             raise lost(error) from error
+        try:
+            opened.check(TYPES[row.stream or "json"])
+            return opened
+        except (OSError, http.client.HTTPException) as error:
+            opened.close()
+            raise lost(error) from error
         except RecoupError:
-            if connection is not None:
-                connection.close()
+            opened.close()
             raise
 
 
@@ -117,7 +120,12 @@ class Opened:
         if self._whole and not self.response.will_close:
             self._connections.keep(self._connection)
         else:
-            self._connection.close()
+            self.close()
+
+    def close(self) -> None:
+        # The response too: it holds the socket where the service said that it will close.
+        self.response.close()
+        self._connection.close()
 
     def check(self, kind: str) -> None:
         """Raises what the response refuses, or that it is not one of the service."""

@@ -120,17 +120,21 @@ class Worker:
         A second signal does not wait for handlers. Call it in the main thread, on a worker of ``client.work``.
         """
         signals = (signal.SIGTERM, signal.SIGINT)
-        came: List[int] = []
-        before = [(one, signal.signal(one, lambda number, _frame: came.append(number))) for one in signals]
+
+        def on_signal(*_: object) -> None:
+            if self._stopping.is_set():
+                self._hurry()
+            self._begin_stop()
+
+        before = [(one, signal.signal(one, on_signal)) for one in signals]
         try:
-            while not came:
+            # This thread waits for nothing that takes a lock: a signal's handler runs in it, and takes them.
+            while not self._stopping.is_set():
                 time.sleep(0.1)
             drain = threading.Thread(target=self.stop, name="recoup drain")
             drain.start()
             while drain.is_alive():
-                if len(came) > 1:
-                    self._hurry()
-                drain.join(0.1)
+                time.sleep(0.02)
         finally:
             for one, handler in before:
                 signal.signal(one, handler)
