@@ -87,11 +87,13 @@ function answerType(operation: Json, row: ClientOperation): { type: string; defi
   return { type: `"${name}"`, defined: typedDict(name, schema) };
 }
 
+const generator = (item: string) => `Generator[${item}, None, None]`;
+
 function method(document: Json, row: ClientOperation, answer: string): string[] {
   const operation = operationOf(document, row);
   const args = argumentsOf(operation, row);
   const signature = args.map(({ name, type, required }) => `${name}: ${type}${required ? '' : ' = OMIT'}`);
-  const returns = row.stream ? `Iterator[${row.stream === 'sse' ? '"FeedItem"' : answer}]` : answer;
+  const returns = row.stream ? generator(row.stream === 'sse' ? '"FeedItem"' : answer) : answer;
   const call = row.stream ? '_stream' : '_call';
   const docs = args.filter(({ about }) => about).map(({ name, about }) => `        ${name}: ${about}`);
   const head = (verb: string, result: string, text: string) => [
@@ -113,7 +115,7 @@ function method(document: Json, row: ClientOperation, answer: string): string[] 
 type Head = (verb: string, result: string, text: string) => string[];
 function pages(head: Head, verb: string, row: ClientOperation, input: string, item: string): string[] {
   return [
-    ...head(`${verb}_each`, `Iterator[${item}]`, `${row.summary}: one after the other, page by page, to the end.`),
+    ...head(`${verb}_each`, generator(item), `${row.summary}: one after the other, page by page, to the end.`),
     `        return self._client._each("${row.name}", ${input}, options)`,
     '',
   ];
@@ -155,7 +157,7 @@ export function pythonFiles(document: Json, table: readonly ClientOperation[], n
   const text = [
     `# ${note}`,
     '"""Every operation of the service as a method with typed arguments, in groups."""',
-    'from typing import Any, Dict, Iterator, List, Literal, Optional, Union',
+    'from typing import Any, Dict, Generator, List, Literal, Optional, Union',
     '',
     'from .operation import OMIT, Group, Operation, Options',
     'from .answers import *  # noqa: F403',

@@ -167,6 +167,7 @@ class Strangers(unittest.TestCase):
         items = self.before(feed).feed.stream()
         self.assertEqual(next(items), {"cursor": "a", "event": {"kind": "ä"}})
         self.assertEqual([next(items)["cursor"], next(items)["cursor"]], ["b", "a"])
+        items.close()
         self.assertEqual(asked, ["/v1/feed/stream", "/v1/feed/stream?cursor=b"])
 
     def test_a_payload_that_is_too_large(self) -> None:

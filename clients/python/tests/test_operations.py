@@ -58,11 +58,12 @@ class Operations(unittest.TestCase):
             seen.append(item)
             if item["event"]["wallet"] == name and item["event"].get("seq") == 26:
                 break
-        stream.close()  # type: ignore[attr-defined]
+        stream.close()
         pulled = [event for _, event in zip(seen, client.feed.read_each(limit=7))]
         self.assertEqual([item["event"] for item in seen], pulled)
-        behind = next(client.feed.stream(cursor=seen[3]["cursor"]))
-        self.assertEqual(behind["event"], pulled[4])
+        behind = client.feed.stream(cursor=seen[3]["cursor"])
+        self.assertEqual(next(behind)["event"], pulled[4])
+        behind.close()
 
     def test_dead_letters(self) -> None:
         name, queue = wallet(), new_id("queue")

@@ -1,7 +1,7 @@
 # The client: every operation of the service as a method, pages and streams as iterators, and workers.
 import uuid
 from dataclasses import replace
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional
+from typing import Any, Callable, Dict, Generator, Mapping, Optional
 
 from .connections import Connections, Hangup
 from .errors import invalid
@@ -80,7 +80,7 @@ class RecoupClient(Groups):
             options = replace(options, timeout=timeout + wait, deadline=deadline + wait)
         return self._transport.call(row, request_of(row, given), options, hangup)
 
-    def _each(self, name: str, given: Dict[str, Any], options: Optional[Options] = None) -> Iterator[Any]:
+    def _each(self, name: str, given: Dict[str, Any], options: Optional[Options] = None) -> Generator[Any, None, None]:
         while True:
             page = self._call(name, given, options)
             items = page[OPERATIONS[name].page]
@@ -90,5 +90,5 @@ class RecoupClient(Groups):
                 return
             given = {**given, "cursor": page["cursor"]}
 
-    def _stream(self, name: str, given: Dict[str, Any], options: Optional[Options] = None) -> Iterator[Any]:
+    def _stream(self, name: str, given: Dict[str, Any], options: Optional[Options] = None) -> Generator[Any, None, None]:
         return stream(self._transport, name, OPERATIONS, given, options or Options())

@@ -4,13 +4,10 @@ import re
 import threading
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 from urllib.parse import quote, urlencode
 
 from .errors import RecoupError, invalid
-
-if TYPE_CHECKING:
-    from .client import RecoupClient
 
 
 class _Omit:
@@ -57,7 +54,7 @@ class Options:
 class Group:
     """Operations of one kind: ``client.jobs``."""
 
-    def __init__(self, client: "RecoupClient") -> None:
+    def __init__(self, client: Any) -> None:
         self._client = client
 
 

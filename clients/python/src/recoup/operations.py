@@ -1,6 +1,6 @@
 # Written by `npm run docs` from the OpenAPI document of the service: change the operations, not this file.
 """Every operation of the service as a method with typed arguments, in groups."""
-from typing import Any, Dict, Iterator, List, Literal, Optional, Union
+from typing import Any, Dict, Generator, List, Literal, Optional, Union
 
 from .operation import OMIT, Group, Operation, Options
 from .answers import *  # noqa: F403
@@ -44,7 +44,7 @@ class Wallets(Group):
         """
         return self._client._call("wallets.entries", {"wallet": wallet, "cursor": cursor, "limit": limit, "newestFirst": newest_first}, options)
 
-    def entries_each(self, *, wallet: str, cursor: int = OMIT, limit: int = OMIT, newest_first: bool = OMIT, options: Optional[Options] = None) -> Iterator["Entry"]:
+    def entries_each(self, *, wallet: str, cursor: int = OMIT, limit: int = OMIT, newest_first: bool = OMIT, options: Optional[Options] = None) -> Generator["Entry", None, None]:
         """The entries of a wallet, page by page: one after the other, page by page, to the end.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
@@ -54,7 +54,7 @@ class Wallets(Group):
         """
         return self._client._each("wallets.entries", {"wallet": wallet, "cursor": cursor, "limit": limit, "newestFirst": newest_first}, options)
 
-    def replay(self, *, wallet: str, after_seq: int = OMIT, options: Optional[Options] = None) -> Iterator["Entry"]:
+    def replay(self, *, wallet: str, after_seq: int = OMIT, options: Optional[Options] = None) -> Generator["Entry", None, None]:
         """Why the balance is what it is: every entry in order, as a stream.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
@@ -307,7 +307,7 @@ class DeadLetters(Group):
         """
         return self._client._call("deadLetters.list", {"queue": queue, "wallet": wallet, "reason": reason, "asOf": as_of, "cursor": cursor, "limit": limit}, options)
 
-    def list_each(self, *, queue: str = OMIT, wallet: str = OMIT, reason: str = OMIT, as_of: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Iterator["Job"]:
+    def list_each(self, *, queue: str = OMIT, wallet: str = OMIT, reason: str = OMIT, as_of: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Job", None, None]:
         """Dead letters of a filter, oldest first, page by page: one after the other, page by page, to the end.
 
         queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
@@ -329,7 +329,7 @@ class DeadLetters(Group):
         """
         return self._client._call("deadLetters.preview", {"queue": queue, "wallet": wallet, "reason": reason, "asOf": as_of}, options)
 
-    def redrive_all(self, *, confirm: int, queue: str = OMIT, wallet: str = OMIT, reason: str = OMIT, as_of: str = OMIT, options: Optional[Options] = None) -> Iterator["RedriveProgress"]:
+    def redrive_all(self, *, confirm: int, queue: str = OMIT, wallet: str = OMIT, reason: str = OMIT, as_of: str = OMIT, options: Optional[Options] = None) -> Generator["RedriveProgress", None, None]:
         """Redrive a filter in small steps, telling its progress.
 
         confirm: The count that the preview showed.
@@ -366,7 +366,7 @@ class Feed(Group):
         """
         return self._client._call("feed.read", {"cursor": cursor, "limit": limit}, options)
 
-    def read_each(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Iterator[Union["EntryEvent", "AttemptEvent"]]:
+    def read_each(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator[Union["EntryEvent", "AttemptEvent"], None, None]:
         """The events behind a cursor: entries and ends of attempts, in one order: one after the other, page by page, to the end.
 
         cursor: Where to go on: the `cursor` of the page before.
@@ -374,7 +374,7 @@ class Feed(Group):
         """
         return self._client._each("feed.read", {"cursor": cursor, "limit": limit}, options)
 
-    def stream(self, *, cursor: str = OMIT, options: Optional[Options] = None) -> Iterator["FeedItem"]:
+    def stream(self, *, cursor: str = OMIT, options: Optional[Options] = None) -> Generator["FeedItem", None, None]:
         """The feed as server-sent events; goes on behind Last-Event-ID.
 
         cursor: Where to go on: the `cursor` of the page before.

@@ -1,6 +1,6 @@
 # Streams as iterators: JSON lines and server-sent events, taken up again where they broke off.
 import math
-from typing import Any, Dict, Iterator, Mapping
+from typing import Any, Dict, Generator, Iterator, Mapping
 
 from .errors import RecoupError
 from .operation import OMIT, Operation, Options, request_of
@@ -9,7 +9,7 @@ from .transport import Opened, Patience, Transport, parsed
 
 def stream(
     transport: Transport, name: str, operations: Mapping[str, Operation], given: Dict[str, Any], options: Options
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """What a stream tells, to its end; the feed has none."""
     row = operations[name]
     goal = 0
