@@ -75,7 +75,7 @@ describe('draining', () => {
     const slow = new Promise<void>((done) => {
       finish = done;
     });
-    const worker = stand.client.work(queue, () => slow, { concurrency: 2, onError });
+    const worker = stand.client.work(queue, () => slow, { concurrency: 1, onError });
     await until(() => worker.running === 1);
     const stopped = worker.stop();
     await stand.client.jobs.submit({ wallet, job: 'later', queue, price: 1 });

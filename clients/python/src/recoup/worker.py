@@ -213,7 +213,9 @@ class Worker:
     def _give_back(self, request_id: str) -> None:
         """Gives back what the poll that was cut off by the stop has taken for nobody.
 
-        Its request id brings the jobs; released now, they do not have to lapse and count as failures.
+        Its request id brings the jobs; released now, they do not have to lapse and count as failures. Where it had taken
+        none, the question may take one that is due, and gives that back too: one attempt more is the price of not losing
+        a race with the poll that is still on its way.
         """
         try:
             for leased in self._ask(1, request_id, 0, Options(repeat=False, timeout=5.0)):

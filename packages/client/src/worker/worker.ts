@@ -164,7 +164,8 @@ export class Worker {
 
   /**
    * The poll that was cut off by the stop may have taken jobs, for nobody: its id brings them, and they are given back now,
-   * not when their leases lapse and count as failures.
+   * not when their leases lapse and count as failures. Where it had taken none, the question may take one that is due, and
+   * gives that back too: one attempt more is the price of not losing a race with the poll that is still on its way.
    */
   async #giveBack(requestId: string): Promise<void> {
     try {
