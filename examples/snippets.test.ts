@@ -1,4 +1,4 @@
-// Holds the snippets of the pages to the programs they are pieces of: `// docs: name` … `// end`.
+// Holds the snippets of the pages to the programs they are pieces of: `// docs: name` … `// end` (in Python `# docs: name`).
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,13 +8,14 @@ const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8'
 const pages = ['README.md', ...docs.map((name) => `docs/${name}`)].filter(
   (path) => path.endsWith('.md') && existsSync(join(root, path)),
 );
-const SNIPPET = /^<!-- (\S+\.ts): ([\w-]+) -->\n```ts\n([\s\S]*?)^```$/gm;
+const SNIPPET = /^<!-- (\S+\.(?:ts|py)): ([\w-]+) -->\n```(?:ts|python)\n([\s\S]*?)^```$/gm;
 
 /** A region of a program, moved to the left margin. */
 function region(path: string, name: string): string {
   const lines = readFileSync(join(root, path), 'utf8').split('\n');
-  const start = lines.findIndex((line) => line.trim() === `// docs: ${name}`);
-  const end = lines.findIndex((line, index) => index > start && line.trim() === '// end');
+  const mark = path.endsWith('.py') ? '#' : '//';
+  const start = lines.findIndex((line) => line.trim() === `${mark} docs: ${name}`);
+  const end = lines.findIndex((line, index) => index > start && line.trim() === `${mark} end`);
   if (start < 0 || end < 0) throw new Error(`${path} has no region ${name}`);
   const inside = lines.slice(start + 1, end);
   const margin = Math.min(...inside.filter((line) => line !== '').map((line) => line.search(/\S/)));
@@ -52,9 +53,9 @@ test('the recipes show no program that is not checked', () => {
 });
 
 test('every region of an example is shown somewhere', () => {
-  const examples = readdirSync(import.meta.dirname).filter((name) => /(?<!\.test)\.ts$/.test(name));
+  const examples = readdirSync(import.meta.dirname).filter((name) => /(?<!\.test)\.ts$|\.py$/.test(name));
   const regions = examples.flatMap((name) =>
-    [...readFileSync(join(root, 'examples', name), 'utf8').matchAll(/^ *\/\/ docs: ([\w-]+)$/gm)].map(
+    [...readFileSync(join(root, 'examples', name), 'utf8').matchAll(/^ *(?:\/\/|#) docs: ([\w-]+)$/gm)].map(
       ([, region]) => `examples/${name}: ${region}`,
     ),
   );

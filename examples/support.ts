@@ -61,14 +61,20 @@ export async function showOrders(shop: Shop, place: (order: Order) => Promise<{ 
   return { first: first.outcome, refused, again: again.outcome, orders: await shop.orders(), booked };
 }
 
-/** Runs `main` with DATABASE_URL where the file was started itself, and prints what it gives back. */
-export async function run(meta: ImportMeta, main: (url: string) => Promise<unknown>): Promise<void> {
+const DATABASE = {
+  name: 'DATABASE_URL',
+  what: 'the database that the example may write to',
+  like: 'postgres://localhost/scratch',
+};
+
+/** Runs `main` with the URL that the environment names where the file was started itself, and prints what it gives back. */
+export async function run(meta: ImportMeta, main: (url: string) => Promise<unknown>, needs = DATABASE): Promise<void> {
   const started = process.argv[1];
   if (started === undefined || realpathSync(started) !== fileURLToPath(meta.url)) return;
-  const url = process.env.DATABASE_URL;
+  const url = process.env[needs.name];
   if (!url) {
-    console.error('DATABASE_URL is not set. It names the database that the example may write to, for instance:');
-    console.error(`  DATABASE_URL=postgres://localhost/scratch npx tsx ${relative('', started)}`);
+    console.error(`${needs.name} is not set. It names ${needs.what}, for instance:`);
+    console.error(`  ${needs.name}=${needs.like} npx tsx ${relative('', started)}`);
     process.exitCode = 2;
     return;
   }

@@ -1,5 +1,5 @@
-// npm run docs: writes the pages that come from the code; with --check it only says which of them are not up to date.
-import { readFileSync, writeFileSync } from 'node:fs';
+// npm run docs: writes the pages and the parts of clients that come from the code; with --check it only says which of them are not up to date.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { generatedPages } from './pages.ts';
 
 const check = process.argv.includes('--check');
@@ -16,6 +16,7 @@ for (const [path, text] of Object.entries(await generatedPages())) {
   stale += 1;
   if (check) console.error(`${path} is not what the code says: npm run docs`);
   else {
+    mkdirSync(new URL('.', url), { recursive: true });
     writeFileSync(url, text);
     console.log(`wrote ${path}`);
   }

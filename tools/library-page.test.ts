@@ -58,7 +58,7 @@ function rows(section: string): Map<string, string> {
 }
 
 test.each([
-  ['Open and close', 'src/recoup.ts', 'OpenOptions', 12],
+  ['Open and close', 'src/options.ts', 'OpenOptions', 12],
   ['Workers', 'src/worker/worker.ts', 'WorkOptions', 7],
   ['Queues', 'src/queues/configure.ts', 'QueueSettings', 8],
 ])('under %s every field of %s: %s has its row', (section, path, name, atLeast) => {

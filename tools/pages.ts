@@ -1,10 +1,11 @@
-// The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code.
+// The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code; and what the clients take from it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { errors } from '../packages/recoup/src/errors.ts';
 import { transitions } from '../packages/recoup/src/outcomes.ts';
 import { checks } from '../packages/recoup/src/verify.ts';
 import { kebab, SETTINGS } from '../packages/server/src/cli/settings.ts';
 import { operations } from '../packages/server/src/operations/operations.ts';
+import { generatedClients } from './clients.ts';
 
 const NOTE = '<!-- Written by `npm run docs` from the code. Change the code, not this page. -->';
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -176,5 +177,6 @@ export async function generatedPages(): Promise<Record<string, string>> {
     'docs/promises.md': promisesPage(),
     'docs/operations.md': operationsPage(),
     'docs/settings.md': settingsPage(),
+    ...(await generatedClients()),
   };
 }

@@ -9,5 +9,7 @@ try {
 } catch {
   process.exit(0);
 }
-const run = spawnSync(process.execPath, [tsc, '-b', 'packages/recoup', 'packages/server'], { stdio: 'inherit' });
+const run = spawnSync(process.execPath, [tsc, '-b', 'packages/recoup', 'packages/server', 'packages/client'], {
+  stdio: 'inherit',
+});
 process.exit(run.status ?? 1);

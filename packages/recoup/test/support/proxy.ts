@@ -1,4 +1,4 @@
-// A TCP proxy before PostgreSQL that counts statements and cuts a connection exactly where a test wants it cut.
+// A TCP proxy before PostgreSQL, or before the service, that counts calls and cuts a connection exactly where a test wants it cut.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** `request`: the server never sees the statement. `answer`: it has done it, and committed, but nobody hears of it. */
@@ -6,6 +6,9 @@ export type Cut = 'request' | 'answer';
 
 /** ReadyForQuery outside of a transaction: what was sent has been done and committed. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+const byPostgres = (data: Buffer) => data.subarray(-READY.length).equals(READY);
+/** The service answers when it has committed. */
+export const byHttp = (data: Buffer) => data.includes('HTTP/1.1 ');
 
 export class CuttingProxy {
   readonly #server: Server;
@@ -17,15 +20,18 @@ export class CuttingProxy {
   /** How many connections were cut in all. */
   cut = 0;
   #down = false;
+  readonly #answered: (data: Buffer) => boolean;
 
-  private constructor(target: URL, server: Server) {
+  private constructor(target: URL, server: Server, answered: (data: Buffer) => boolean) {
     this.#target = target;
     this.#server = server;
+    this.#answered = answered;
   }
 
-  static async before(url: string): Promise<CuttingProxy> {
+  /** `answered`: whether what the server sends says that the call is done. */
+  static async before(url: string, answered = byPostgres): Promise<CuttingProxy> {
     const server = createServer({ noDelay: true });
-    const proxy = new CuttingProxy(new URL(url), server);
+    const proxy = new CuttingProxy(new URL(url), server, answered);
     server.on('connection', (socket) => proxy.#serve(socket));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     return proxy;
@@ -101,7 +107,7 @@ export class CuttingProxy {
     });
     server.on('data', (data) => {
       if (!losing) client.write(data);
-      else if (data.subarray(-READY.length).equals(READY)) {
+      else if (this.#answered(data)) {
         this.cut += 1;
         end();
       }

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document: made from the list of operations, with the same schemas that validate.
 import { readFileSync } from 'node:fs';
 import { type ErrorCode, errors } from 'recoup';
-import { BODY_ERRORS, COMMON_ERRORS, type Operation } from '../operations/operation.ts';
+import { BODY_ERRORS, bodyLimit, COMMON_ERRORS, type Operation } from '../operations/operation.ts';
 
 type Json = Record<string, unknown>;
 
@@ -98,11 +98,14 @@ function described(operation: Operation, components: Json): Json {
     summary,
     description: [description, needs].filter(Boolean).join('\n\n'),
     tags: [name.split('.')[0]],
+    // For clients that are made from this document: everything else may be repeated after a lost answer.
+    ...(operation.repeatable === false ? { 'x-recoup-repeatable': false } : {}),
     ...(scopes === 'signature' ? { security: [] } : {}),
     parameters: parameters(operation, components),
     ...(body
       ? {
           requestBody: {
+            'x-recoup-max-bytes': bodyLimit(operation),
             required: (body.required ?? []).length > 0 || scopes === 'signature',
             content: { 'application/json': { schema: hoist(body, components) } },
           },

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { Refusal, type Verified } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
-import type { Caller, Context, Operation, StreamEvent } from '../operations/operation.ts';
+import { bodyLimit, type Caller, type Context, type Operation, type StreamEvent } from '../operations/operation.ts';
 import { ofCustomer } from '../operations/wallets.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import type { Access } from './access.ts';
@@ -35,9 +35,6 @@ export interface RouteContext {
   onVerified: (verified: Verified) => void;
 }
 
-/** Payload and result are at most 1 MiB of JSON each; escaped and wrapped they are longer. */
-const BODY_LIMIT = 4 * 1_048_576;
-const BATCH_BODY_LIMIT = 32 * 1_048_576;
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const VALIDATED = { params: 'params', querystring: 'query', body: 'body' } as const;
 
@@ -58,7 +55,7 @@ function addRoute(server: FastifyInstance, operation: Operation, context: RouteC
     url: routeOf(operation.path),
     config: { operation },
     exposeHeadRoute: operation.method === 'GET' && !operation.stream,
-    bodyLimit: operation.batch ? BATCH_BODY_LIMIT : BODY_LIMIT,
+    bodyLimit: bodyLimit(operation),
     schema: {
       params: operation.params,
       querystring: operation.query,

@@ -65,16 +65,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     },
   });
   let stopping = false;
+  const silent = silentConnections(server);
   server.addHook('preClose', async () => {
     stopping = true;
     waits.stop();
-    // Opened ahead by a client or a load balancer: Node does not count them as idle and would wait for their time-out.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  });
-  const sockets = new Set<Socket>();
-  server.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    for (const socket of silent) socket.destroy();
   });
   server.server.maxConnections = options.maxConnections ?? 10_000;
   // As it is: a schema describes the answer, it does not cut it.
@@ -130,6 +125,17 @@ function limits(options: ServerOptions) {
       },
     },
   };
+}
+
+/** Connections on which no request has come yet (clients open some in advance): Node does not take them for idle when it closes. */
+function silentConnections(server: FastifyInstance): ReadonlySet<Socket> {
+  const silent = new Set<Socket>();
+  server.server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.server.on('request', ({ socket }: { socket: Socket }) => silent.delete(socket));
+  return silent;
 }
 
 const pathOf = (url: string) => url.split('?')[0]!;

@@ -35,18 +35,23 @@ export async function writeStream(
       ? setInterval(() => response.writableNeedDrain || response.write(': alive\n\n'), heartbeatMs)
       : undefined;
   const end = performance.now() + maxMs;
+  let whole = false;
   try {
     if (kind === 'sse') await write('retry: 2000\n\n');
-    for (let next = first; !next.done && !signal.aborted && performance.now() < end; next = await rest.next()) {
+    let next = first;
+    for (; !next.done && !signal.aborted && performance.now() < end; next = await rest.next()) {
       if (next.value.event !== 'idle') await write(textOf(kind, next.value));
     }
+    whole = next.done === true && !signal.aborted;
   } catch (error) {
     if (!signal.aborted) await write(textOf(kind, { event: 'error', data: { error: problem(error) } })).catch(() => {});
   } finally {
     clearInterval(heartbeat);
     await rest.return?.();
-    // A client that does not read what is left must not hold up a server that closes: it resumes elsewhere.
-    if (signal.aborted && response.writableNeedDrain) response.destroy();
+    // A client that does not read what is left must not hold up a server that closes: it resumes elsewhere. And lines
+    // that are not all of them must not look as if they were: they break off.
+    const cutOff = signal.aborted && (response.writableNeedDrain || (kind === 'ndjson' && !whole));
+    if (cutOff) response.destroy();
     else response.end();
   }
 }

@@ -109,6 +109,7 @@ export const deadLetters: readonly Operation[] = [
     body: s.fields({ ...filterFields, confirm: s.amount('The count that the preview showed.') }),
     output: Progress,
     stream: 'ndjson',
+    repeatable: false,
     errors: ['count_changed'],
     run: (context, { confirm, ...filter }) => redrive(context, filter, confirm),
   }),

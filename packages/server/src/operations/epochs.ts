@@ -10,6 +10,7 @@ export const epochs: readonly Operation[] = [
     description:
       'Each call opens one. Readers of older cursors are refused `epoch_changed` and told where to go on. Needs the role that owns the tables.',
     scopes: [],
+    repeatable: false,
     method: 'POST',
     path: '/v1/epochs',
     params: s.none,

@@ -5,9 +5,21 @@ import Type from 'typebox';
 import { type Context, type Operation, operation, type StreamEvent } from './operation.ts';
 import * as s from './schemas.ts';
 
-const Event = Type.Object(
-  { kind: s.oneOf(['entry', 'attempt']), wallet: Type.String(), at: s.instant() },
-  { title: 'FeedEvent', description: 'An entry (money moved) or the end of an attempt, with its fields.' },
+const EntryEvent = s.fields(
+  {
+    kind: s.oneOf(['entry']),
+    wallet: Type.String(),
+    seq: Type.Integer(),
+    type: s.oneOf(ENTRY_TYPES),
+    amount: Type.Integer(),
+    balance: Type.Integer({ description: 'The running balance right after this entry.' }),
+    job: s.orNull(Type.String()),
+    key: s.orNull(Type.String()),
+    reason: s.orNull(Type.String()),
+    actor: s.orNull(Type.String()),
+    at: s.instant(),
+  },
+  { title: 'EntryEvent', description: 'Money moved.' },
 );
 const orNullText = s.orNull(Type.String());
 const LedgerEntry = s.fields(
@@ -27,6 +39,20 @@ const LedgerEntry = s.fields(
   },
   { title: 'LedgerEntry' },
 );
+const AttemptEvent = s.fields(
+  {
+    kind: s.oneOf(['attempt']),
+    wallet: Type.String(),
+    job: Type.String(),
+    attempt: Type.Integer(),
+    endedAs: s.Attempt.properties.endedAs,
+    verdict: s.Attempt.properties.verdict,
+    jobState: Type.String(),
+    at: s.instant(),
+  },
+  { title: 'AttemptEvent', description: 'An attempt ended.' },
+);
+const Event = Type.Union([EntryEvent, AttemptEvent]);
 const POLL_MS = 500;
 
 /** Every event with its cursor, from a cursor on, and then what comes. */

@@ -24,6 +24,7 @@ export const keys: readonly Operation[] = [
       secret: Type.String({ description: 'Send it as `Authorization: Bearer …`. Stored as a hash only.' }),
     }),
     created: 'created',
+    repeatable: false,
     errors: [],
     run: async ({ keys }, input) => ({ outcome: 'created', ...(await keys.create(input)) }),
   }),

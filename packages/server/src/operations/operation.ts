@@ -64,10 +64,19 @@ export interface Operation {
   readonly stream?: 'sse' | 'ndjson';
   /** Takes many items: its body may be larger. */
   readonly batch?: boolean;
+  /** False: a repeat would do it once more, or be refused for what the first call did: after a lost answer a person looks. */
+  readonly repeatable?: false;
   /** May wait for this long before it answers: counted among those that wait. */
   readonly waits?: boolean;
   run(context: Context, input: Record<string, unknown>): Promise<unknown> | AsyncIterable<StreamEvent>;
 }
+
+/** Payload and result are at most 1 MiB of JSON each; escaped and wrapped they are longer. */
+const BODY_LIMIT = 4 * 1_048_576;
+const BATCH_BODY_LIMIT = 32 * 1_048_576;
+
+/** How many bytes the body of an operation may have. */
+export const bodyLimit = ({ batch }: Pick<Operation, 'batch'>): number => (batch ? BATCH_BODY_LIMIT : BODY_LIMIT);
 
 /** What any request can answer. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [

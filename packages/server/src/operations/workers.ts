@@ -34,6 +34,8 @@ async function lease(context: Context, { waitMs = 0, ...input }: LeaseInput): Pr
     const left = end - performance.now();
     if (left <= 0 || signal.aborted || !wait) return { jobs: [] };
     await wait(left, signal);
+    // Nobody is there to take them, and who asks again with the request id asks anew.
+    if (signal.aborted) return { jobs: [] };
   }
 }
 

@@ -1,0 +1,468 @@
+# Written by `npm run docs` from the OpenAPI document of the service: change the operations, not this file.
+"""What the service answers, as typed dictionaries. Instants are RFC 3339 text in UTC."""
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+
+
+class _ProblemOptional(TypedDict, total=False):
+    field: str
+    rule: str
+
+
+class Problem(_ProblemOptional):
+    """RFC 9457, with a stable code and the facts of the refusal as further members. Nothing was changed."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "rate_limited", "keys_required", "no_key", "unhealthy", "internal", "no_wallet", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "server_too_old", "not_utf8", "closed"]
+    requestId: str
+
+
+class Opened(TypedDict):
+    outcome: Literal["opened", "duplicate"]
+
+
+class Refused(TypedDict):
+    """Why this item was refused; the other items are not affected."""
+
+    code: str
+    message: str
+
+
+class Balance(TypedDict):
+    wallet: str
+    customer: str
+    unit: str
+    status: Literal["active", "closed"]
+    booked: int
+    overdraftLimit: int
+    spendable: int
+    held: int
+    atRisk: int
+    expiring: List[Dict[str, Any]]
+    lastSeq: int
+    lastEntryAt: Optional[str]
+
+
+class _BalanceAtOptional(TypedDict, total=False):
+    spendable: int
+    atRisk: int
+
+
+class BalanceAt(_BalanceAtOptional):
+    wallet: str
+    at: str
+    seq: int
+    booked: int
+
+
+class Remainder(TypedDict):
+    wallet: str
+    customer: str
+    unit: str
+    seq: int
+    type: Literal["grant", "adjust", "restore"]
+    key: Optional[str]
+    reason: Optional[str]
+    amount: int
+    remaining: int
+    createdAt: str
+
+
+class RemainderPage(TypedDict):
+    remainders: List["Remainder"]
+    cursor: Optional[str]
+
+
+class Entry(TypedDict):
+    wallet: str
+    seq: int
+    type: Literal["grant", "charge", "refund", "reclaim", "settle", "adjust", "clawback", "expire", "restore"]
+    amount: int
+    balance: int
+    job: Optional[str]
+    key: Optional[str]
+    reason: Optional[str]
+    actor: Optional[str]
+    note: Optional[str]
+    jobState: Optional[str]
+    jobReason: Optional[str]
+    createdAt: str
+
+
+class EntryPage(TypedDict):
+    entries: List["Entry"]
+    cursor: Optional[int]
+
+
+class Granted(TypedDict):
+    outcome: Literal["granted", "duplicate"]
+    seq: int
+    amount: int
+    balance: int
+    createdAt: str
+
+
+class Adjusted(TypedDict):
+    outcome: Literal["adjusted", "duplicate"]
+    seq: int
+    amount: int
+    balance: int
+    createdAt: str
+
+
+class Job(TypedDict):
+    wallet: str
+    id: str
+    queue: Optional[str]
+    state: Literal["queued", "running", "waiting", "succeeded", "dead", "failed", "canceled", "discarded"]
+    price: int
+    finalPrice: Optional[int]
+    priority: int
+    refundOn: Literal["failure", "final"]
+    attempt: int
+    failures: int
+    maxFailures: int
+    releases: int
+    verdict: Optional[Literal["definitive", "presumed"]]
+    reason: Optional[str]
+    worker: Optional[str]
+    upstreamRef: Optional[str]
+    labels: Optional[Dict[str, Any]]
+    traceparent: Optional[str]
+    succeededAttempt: Optional[int]
+    submittedAt: str
+    startedAt: Optional[str]
+    notBefore: Optional[str]
+    leaseUntil: Optional[str]
+    deadlineAt: Optional[str]
+    deadAt: Optional[str]
+    refundedAt: Optional[str]
+    succeededAt: Optional[str]
+    reclaimedAt: Optional[str]
+    settledAt: Optional[str]
+    canceledAt: Optional[str]
+
+
+class Submitted(TypedDict):
+    outcome: Literal["charged", "duplicate"]
+    job: "Job"
+    seq: int
+    balance: int
+
+
+class JobPage(TypedDict):
+    jobs: List["Job"]
+    cursor: Optional[int]
+
+
+class Attempt(TypedDict):
+    attempt: int
+    endedAs: Literal["failed", "lapsed", "confirmed", "rejected", "released", "superseded", "canceled", "succeeded"]
+    verdict: Optional[Literal["definitive", "presumed"]]
+    jobState: str
+    reason: Optional[str]
+    worker: Optional[str]
+    upstreamRef: Optional[str]
+    startedAt: Optional[str]
+    endedAt: str
+
+
+class Failed(TypedDict):
+    outcome: Literal["retrying", "dead", "refunded", "canceled", "succeeded", "stale", "duplicate"]
+    state: str
+    attempt: int
+    failures: int
+    notBefore: Optional[str]
+    refunded: bool
+
+
+class Succeeded(TypedDict):
+    outcome: Literal["succeeded", "reclaimed", "duplicate"]
+    succeededAttempt: int
+    succeededAt: str
+    reclaimed: bool
+    finalPrice: Optional[int]
+
+
+class LeasedJob(TypedDict):
+    job: "Job"
+    payload: Any
+    earlier: Optional[Dict[str, Any]]
+
+
+class RedrivePreview(TypedDict):
+    count: int
+    mayReclaim: int
+    walletsIntoDebt: int
+    asOf: str
+
+
+class _RedriveProgressOptional(TypedDict, total=False):
+    redriven: int
+    skipped: int
+
+
+class RedriveProgress(_RedriveProgressOptional):
+    done: int
+    of: int
+    ended: bool
+
+
+class QueueDepth(TypedDict):
+    queue: str
+    ready: int
+    later: int
+    running: int
+    waiting: int
+    dead: int
+    oldestReadyMs: Optional[int]
+
+
+class QueueSettings(TypedDict):
+    refundOn: Literal["failure", "final"]
+    backoffBaseMs: int
+    backoffMaxMs: int
+    retryAfterMaxMs: int
+    maxFailures: int
+    maxReleases: int
+    leaseMs: int
+    paused: bool
+
+
+class EntryEvent(TypedDict):
+    """Money moved."""
+
+    kind: Literal["entry"]
+    wallet: str
+    seq: int
+    type: Literal["grant", "charge", "refund", "reclaim", "settle", "adjust", "clawback", "expire", "restore"]
+    amount: int
+    balance: int
+    job: Optional[str]
+    key: Optional[str]
+    reason: Optional[str]
+    actor: Optional[str]
+    at: str
+
+
+class AttemptEvent(TypedDict):
+    """An attempt ended."""
+
+    kind: Literal["attempt"]
+    wallet: str
+    job: str
+    attempt: int
+    endedAs: Literal["failed", "lapsed", "confirmed", "rejected", "released", "superseded", "canceled", "succeeded"]
+    verdict: Optional[Literal["definitive", "presumed"]]
+    jobState: str
+    at: str
+
+
+class LedgerEntry(TypedDict):
+    wallet: str
+    customer: str
+    unit: str
+    seq: int
+    type: Literal["grant", "charge", "refund", "reclaim", "settle", "adjust", "clawback", "expire", "restore"]
+    amount: int
+    balance: int
+    job: Optional[str]
+    key: Optional[str]
+    reason: Optional[str]
+    actor: Optional[str]
+    createdAt: str
+
+
+class LedgerPage(TypedDict):
+    entries: List["LedgerEntry"]
+    cursor: Optional[str]
+    ended: bool
+
+
+class Epoch(TypedDict):
+    number: int
+    openedAt: str
+    reason: str
+    actor: Optional[str]
+
+
+class ApiKey(TypedDict):
+    id: str
+    prefix: str
+    name: str
+    scopes: List[Literal["app", "worker", "viewer", "support", "operator", "admin"]]
+    customer: Optional[str]
+    createdAt: str
+    revokedAt: Optional[str]
+    lastUsedAt: Optional[str]
+
+
+class WebhookSettled(TypedDict):
+    outcome: str
+    wallet: str
+    job: str
+
+
+class Info(TypedDict):
+    version: str
+    schema: str
+    epoch: "Epoch"
+    notices: List[str]
+
+
+class Verified(TypedDict):
+    ok: bool
+    problems: List[Dict[str, Any]]
+    wallets: int
+    entries: int
+    jobs: int
+    sumOfEntries: float
+    sumOfBalances: float
+    ms: int
+
+
+class WalletsChangeAnswer(TypedDict):
+    outcome: Literal["changed"]
+
+
+class WalletsOpenManyAnswer(TypedDict):
+    items: List[Union["Opened", "Refused"]]
+
+
+class WalletsBalancesAnswer(TypedDict):
+    items: List[Union["Balance", "Refused"]]
+
+
+class WalletsGrantManyAnswer(TypedDict):
+    items: List[Union["Granted", "Refused"]]
+
+
+class WalletsAdjustManyAnswer(TypedDict):
+    items: List[Union["Adjusted", "Refused"]]
+
+
+class JobsGetAnswer(TypedDict):
+    job: "Job"
+    payload: Any
+    result: Any
+
+
+class JobsSubmitManyAnswer(TypedDict):
+    items: List[Union["Submitted", "Refused"]]
+
+
+class JobsAttemptsAnswer(TypedDict):
+    attempts: List["Attempt"]
+
+
+class JobsEntriesAnswer(TypedDict):
+    entries: List["Entry"]
+
+
+class JobsByUpstreamRefAnswer(TypedDict):
+    jobs: List[Dict[str, Any]]
+
+
+class _JobsPruneAnswerOptional(TypedDict, total=False):
+    prunable: int
+
+
+class JobsPruneAnswer(_JobsPruneAnswerOptional):
+    pruned: int
+
+
+class JobsSettleAnswer(TypedDict):
+    outcome: Literal["settled", "duplicate"]
+    finalPrice: int
+    amount: int
+
+
+class JobsCancelAnswer(TypedDict):
+    outcome: Literal["canceled", "succeeded", "duplicate"]
+    state: str
+    refunded: bool
+    kept: Optional[int]
+
+
+class JobsFailManyAnswer(TypedDict):
+    items: List[Union["Failed", "Refused"]]
+
+
+class JobsSucceedManyAnswer(TypedDict):
+    items: List[Union["Succeeded", "Refused"]]
+
+
+class QueuesLeaseAnswer(TypedDict):
+    jobs: List["LeasedJob"]
+
+
+class JobsExtendAnswer(TypedDict):
+    outcome: Literal["extended", "canceled", "succeeded", "stale"]
+    leaseUntil: Optional[str]
+
+
+class JobsHandOverAnswer(TypedDict):
+    outcome: Literal["handed_over", "canceled", "succeeded", "stale", "duplicate"]
+    deadlineAt: Optional[str]
+
+
+class JobsReleaseAnswer(TypedDict):
+    outcome: Literal["released", "canceled", "succeeded", "stale", "duplicate"]
+    notBefore: Optional[str]
+
+
+class DeadLettersListAnswer(TypedDict):
+    jobs: List["Job"]
+    cursor: Optional[str]
+
+
+class DeadLettersRedriveAnswer(TypedDict):
+    outcome: Literal["redriven", "canceled", "succeeded", "stale", "duplicate"]
+
+
+class DeadLettersDiscardAnswer(TypedDict):
+    outcome: Literal["discarded", "canceled", "succeeded", "stale", "duplicate"]
+
+
+class QueuesListAnswer(TypedDict):
+    queues: List["QueueDepth"]
+
+
+class FeedReadAnswer(TypedDict):
+    events: List[Union["EntryEvent", "AttemptEvent"]]
+    cursor: Optional[str]
+
+
+class EpochsListAnswer(TypedDict):
+    epochs: List["Epoch"]
+
+
+class KeysCreateAnswer(TypedDict):
+    outcome: Literal["created"]
+    key: "ApiKey"
+    secret: str
+
+
+class KeysListAnswer(TypedDict):
+    keys: List["ApiKey"]
+
+
+class KeysRevokeAnswer(TypedDict):
+    outcome: Literal["revoked", "duplicate"]
+    key: "ApiKey"
+
+
+class CallbacksSignAnswer(TypedDict):
+    path: str
+    url: Optional[str]
+    expiresAt: str
+
+
+class FeedItem(TypedDict):
+    """An event of the feed, and the cursor right behind it: keep it, and give it back to go on."""
+
+    cursor: str
+    event: Union["EntryEvent", "AttemptEvent"]

@@ -1,0 +1,625 @@
+# Written by `npm run docs` from the OpenAPI document of the service: change the operations, not this file.
+"""Every operation of the service as a method with typed arguments, in groups."""
+from typing import Any, Dict, Generator, List, Literal, Optional, Union
+
+from .operation import OMIT, Group, Operation, Options
+from .answers import *  # noqa: F403
+
+
+class Wallets(Group):
+    def open(self, *, wallet: str, customer: str, unit: str = OMIT, overdraft_limit: int = OMIT, options: Optional[Options] = None) -> "Opened":
+        """Open a wallet.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        customer: Who pays: an id of yours. 1 to 200 printable characters, not "." or "..".
+        unit: The kind of credit; `credit` unless set. 1 to 200 printable characters, not "." or "..".
+        overdraft_limit: How far below zero a submit may go; 0 unless set.
+        """
+        return self._client._call("wallets.open", {"wallet": wallet, "customer": customer, "unit": unit, "overdraftLimit": overdraft_limit}, options)
+
+    def change(self, *, wallet: str, overdraft_limit: int = OMIT, status: Literal["active", "closed"] = OMIT, options: Optional[Options] = None) -> "WalletsChangeAnswer":
+        """Change the overdraft limit or the status of a wallet.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        overdraft_limit: How far below zero a submit may go.
+        status: Closed: no new jobs; what runs goes on.
+        """
+        return self._client._call("wallets.change", {"wallet": wallet, "overdraftLimit": overdraft_limit, "status": status}, options)
+
+    def open_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "WalletsOpenManyAnswer":
+        """Open in a batch: an answer per item, in order."""
+        return self._client._call("wallets.openMany", {"items": items}, options)
+
+    def balance(self, *, wallet: str, at: str = OMIT, parts: bool = OMIT, options: Optional[Options] = None) -> Union["Balance", "BalanceAt"]:
+        """What a wallet holds: now, or at a past instant.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        at: RFC 3339. The balance after the last entry at or before it.
+        parts: With `at`: also what stood at risk then, for which the entries up to it are read.
+        """
+        return self._client._call("wallets.balance", {"wallet": wallet, "at": at, "parts": parts}, options)
+
+    def balances(self, *, wallets: List[str], options: Optional[Options] = None) -> "WalletsBalancesAnswer":
+        """What many wallets hold at one moment: a balance per wallet, in order."""
+        return self._client._call("wallets.balances", {"wallets": wallets}, options)
+
+    def remainders(self, *, wallet: str = OMIT, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "RemainderPage":
+        """Unused credit by grant, wallet by wallet: the oldest is used first.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before, a wallet. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._call("wallets.remainders", {"wallet": wallet, "customer": customer, "cursor": cursor, "limit": limit}, options)
+
+    def remainders_each(self, *, wallet: str = OMIT, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Remainder", None, None]:
+        """Unused credit by grant, wallet by wallet: the oldest is used first: one after the other, page by page, to the end.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before, a wallet. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._each("wallets.remainders", {"wallet": wallet, "customer": customer, "cursor": cursor, "limit": limit}, options)
+
+    def entries(self, *, wallet: str, cursor: int = OMIT, limit: int = OMIT, newest_first: bool = OMIT, options: Optional[Options] = None) -> "EntryPage":
+        """The entries of a wallet, page by page.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        newest_first: From the newest back.
+        """
+        return self._client._call("wallets.entries", {"wallet": wallet, "cursor": cursor, "limit": limit, "newestFirst": newest_first}, options)
+
+    def entries_each(self, *, wallet: str, cursor: int = OMIT, limit: int = OMIT, newest_first: bool = OMIT, options: Optional[Options] = None) -> Generator["Entry", None, None]:
+        """The entries of a wallet, page by page: one after the other, page by page, to the end.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        newest_first: From the newest back.
+        """
+        return self._client._each("wallets.entries", {"wallet": wallet, "cursor": cursor, "limit": limit, "newestFirst": newest_first}, options)
+
+    def replay(self, *, wallet: str, after_seq: int = OMIT, options: Optional[Options] = None) -> Generator["Entry", None, None]:
+        """Why the balance is what it is: every entry in order, as a stream.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        after_seq: Start behind this entry.
+        """
+        return self._client._stream("wallets.replay", {"wallet": wallet, "afterSeq": after_seq}, options)
+
+    def grant(self, *, wallet: str, key: str, amount: int, reason: str = OMIT, actor: str = OMIT, note: str = OMIT, options: Optional[Options] = None) -> "Granted":
+        """Add credit, once per key.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        key: Your key of this entry (a payment, a ticket): once per wallet, for ever. 1 to 200 printable characters, not "." or "..".
+        amount: Credits to add.
+        reason: A short code that stays in the ledger.
+        actor: Who did it. 1 to 200 printable characters, not "." or "..".
+        note: Free text that can be erased.
+        """
+        return self._client._call("wallets.grant", {"wallet": wallet, "key": key, "amount": amount, "reason": reason, "actor": actor, "note": note}, options)
+
+    def grant_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "WalletsGrantManyAnswer":
+        """Grant in a batch: an answer per item, in order."""
+        return self._client._call("wallets.grantMany", {"items": items}, options)
+
+    def adjust(self, *, wallet: str, key: str, amount: int, reason: str = OMIT, actor: str = OMIT, note: str = OMIT, job: str = OMIT, options: Optional[Options] = None) -> "Adjusted":
+        """Correct a balance by ±amount, with who and why.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        key: Your key of this entry (a payment, a ticket): once per wallet, for ever. 1 to 200 printable characters, not "." or "..".
+        amount: Credits to add or take; not 0. May go into debt.
+        reason: A short code that stays in the ledger.
+        actor: Who did it. 1 to 200 printable characters, not "." or "..".
+        note: Free text that can be erased.
+        job: The job it is about. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("wallets.adjust", {"wallet": wallet, "key": key, "amount": amount, "reason": reason, "actor": actor, "note": note, "job": job}, options)
+
+    def adjust_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "WalletsAdjustManyAnswer":
+        """Adjust in a batch: an answer per item, in order."""
+        return self._client._call("wallets.adjustMany", {"items": items}, options)
+
+
+class Jobs(Group):
+    def submit(self, *, wallet: str, job: str, queue: Optional[str], price: int, payload: Any = OMIT, priority: int = OMIT, not_before: str = OMIT, delay_ms: int = OMIT, max_failures: int = OMIT, labels: Dict[str, Any] = OMIT, deadline_ms: int = OMIT, upstream_ref: str = OMIT, options: Optional[Options] = None) -> "Submitted":
+        """Charge the price and queue the job.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        price: What it is charged.
+        payload: JSON for the worker, at most 1 MiB.
+        priority: 0 first … 9 last; 5 unless set.
+        not_before: The earliest instant of the first attempt.
+        delay_ms: The same as a delay.
+        max_failures: After this many failures it is a dead letter.
+        deadline_ms: Only without a queue: when it counts as failed unless it is heard of.
+        upstream_ref: Only without a queue: the reference that the upstream gave. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.submit", {"wallet": wallet, "job": job, "queue": queue, "price": price, "payload": payload, "priority": priority, "notBefore": not_before, "delayMs": delay_ms, "maxFailures": max_failures, "labels": labels, "deadlineMs": deadline_ms, "upstreamRef": upstream_ref}, options)
+
+    def get(self, *, wallet: str, job: str, options: Optional[Options] = None) -> "JobsGetAnswer":
+        """One job with its payload and result.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.get", {"wallet": wallet, "job": job}, options)
+
+    def submit_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "JobsSubmitManyAnswer":
+        """Submit a batch: an answer per item, as if they were submitted one by one."""
+        return self._client._call("jobs.submitMany", {"items": items}, options)
+
+    def list(self, *, wallet: str, state: Literal["queued", "running", "waiting", "succeeded", "dead", "failed", "canceled", "discarded"] = OMIT, queue: str = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "JobPage":
+        """The jobs of a wallet, newest first, page by page.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        state: Only those in this state.
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._call("jobs.list", {"wallet": wallet, "state": state, "queue": queue, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, wallet: str, state: Literal["queued", "running", "waiting", "succeeded", "dead", "failed", "canceled", "discarded"] = OMIT, queue: str = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Job", None, None]:
+        """The jobs of a wallet, newest first, page by page: one after the other, page by page, to the end.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        state: Only those in this state.
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._each("jobs.list", {"wallet": wallet, "state": state, "queue": queue, "cursor": cursor, "limit": limit}, options)
+
+    def attempts(self, *, wallet: str, job: str, options: Optional[Options] = None) -> "JobsAttemptsAnswer":
+        """How the attempts of a job ended.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.attempts", {"wallet": wallet, "job": job}, options)
+
+    def entries(self, *, wallet: str, job: str, options: Optional[Options] = None) -> "JobsEntriesAnswer":
+        """What a job put into the ledger, with the adjusts that name it.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.entries", {"wallet": wallet, "job": job}, options)
+
+    def by_upstream_ref(self, *, upstream_ref: str, options: Optional[Options] = None) -> "JobsByUpstreamRefAnswer":
+        """The jobs that carry a reference of an upstream, with the attempt it belongs to.
+
+        upstream_ref: The reference that the upstream gave. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.byUpstreamRef", {"upstreamRef": upstream_ref}, options)
+
+    def prune(self, *, older_than_ms: int, state: Literal["succeeded", "canceled"] = OMIT, count: int = OMIT, dry_run: bool = OMIT, options: Optional[Options] = None) -> "JobsPruneAnswer":
+        """Delete rows of jobs that ended long ago, a bounded number at a time; their entries stay.
+
+        older_than_ms: Only jobs that ended longer ago.
+        state: Only jobs that ended so; both unless set.
+        count: At most this many; 1,000 unless set.
+        dry_run: Delete nothing; say how many there are in all.
+        """
+        return self._client._call("jobs.prune", {"olderThanMs": older_than_ms, "state": state, "count": count, "dryRun": dry_run}, options)
+
+    def fail(self, *, wallet: str, job: str, attempt: int = OMIT, verdict: Literal["definitive", "presumed"] = OMIT, retryable: bool = OMIT, retry_after_ms: int = OMIT, reason: str = OMIT, upstream_ref: str = OMIT, options: Optional[Options] = None) -> "Failed":
+        """Report a failed attempt: refunds and retries, or ends the job.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        attempt: The number of the attempt: the fencing token.
+        verdict: What the report is worth; `presumed` unless set.
+        retryable: False: straight to the dead letters.
+        retry_after_ms: The Retry-After of the upstream.
+        reason: Why, for people. Cut at 2,000 characters.
+        upstream_ref: The reference that the upstream gave. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.fail", {"wallet": wallet, "job": job, "attempt": attempt, "verdict": verdict, "retryable": retryable, "retryAfterMs": retry_after_ms, "reason": reason, "upstreamRef": upstream_ref}, options)
+
+    def succeed(self, *, wallet: str, job: str, attempt: int = OMIT, result: Any = OMIT, final_price: int = OMIT, upstream_ref: str = OMIT, options: Optional[Options] = None) -> "Succeeded":
+        """The work is done, whoever says so and however late.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        attempt: The number of the attempt: the fencing token.
+        result: JSON, at most 1 MiB.
+        final_price: What the job turned out to be worth: settles the difference to its price.
+        upstream_ref: The reference that the upstream gave. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.succeed", {"wallet": wallet, "job": job, "attempt": attempt, "result": result, "finalPrice": final_price, "upstreamRef": upstream_ref}, options)
+
+    def settle(self, *, wallet: str, job: str, final_price: int, options: Optional[Options] = None) -> "JobsSettleAnswer":
+        """Book what an ended job turned out to be worth.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        final_price: What it was worth.
+        """
+        return self._client._call("jobs.settle", {"wallet": wallet, "job": job, "finalPrice": final_price}, options)
+
+    def cancel(self, *, wallet: str, job: str, keep: int = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "JobsCancelAnswer":
+        """Give a job up: refunds, and keeps what was already delivered.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        keep: What the part already delivered is worth.
+        reason: Why, for people. Cut at 2,000 characters.
+        """
+        return self._client._call("jobs.cancel", {"wallet": wallet, "job": job, "keep": keep, "reason": reason}, options)
+
+    def fail_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "JobsFailManyAnswer":
+        """Report failures in a batch: an answer per item, in order."""
+        return self._client._call("jobs.failMany", {"items": items}, options)
+
+    def succeed_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "JobsSucceedManyAnswer":
+        """Report successes in a batch: an answer per item, in order."""
+        return self._client._call("jobs.succeedMany", {"items": items}, options)
+
+    def extend(self, *, wallet: str, job: str, attempt: int, lease_ms: int = OMIT, upstream_ref: str = OMIT, options: Optional[Options] = None) -> "JobsExtendAnswer":
+        """Keep a lease.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        attempt: The number of the attempt: the fencing token.
+        lease_ms: From now; the queue’s unless set.
+        upstream_ref: The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.extend", {"wallet": wallet, "job": job, "attempt": attempt, "leaseMs": lease_ms, "upstreamRef": upstream_ref}, options)
+
+    def hand_over(self, *, wallet: str, job: str, attempt: int, deadline_ms: int = OMIT, upstream_ref: str = OMIT, options: Optional[Options] = None) -> "JobsHandOverAnswer":
+        """The provider works on it: no lease any more, its callback or the deadline ends it.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        attempt: The number of the attempt: the fencing token.
+        deadline_ms: When it counts as failed unless it is heard of; an hour unless set.
+        upstream_ref: The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.handOver", {"wallet": wallet, "job": job, "attempt": attempt, "deadlineMs": deadline_ms, "upstreamRef": upstream_ref}, options)
+
+    def release(self, *, wallet: str, job: str, attempt: int, delay_ms: int = OMIT, reason: str = OMIT, upstream_ref: str = OMIT, options: Optional[Options] = None) -> "JobsReleaseAnswer":
+        """Give an attempt back unfinished: no failure, no refund.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        attempt: The number of the attempt: the fencing token.
+        delay_ms: Not before this delay.
+        reason: Why, for people. Cut at 2,000 characters.
+        upstream_ref: The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("jobs.release", {"wallet": wallet, "job": job, "attempt": attempt, "delayMs": delay_ms, "reason": reason, "upstreamRef": upstream_ref}, options)
+
+
+class UpstreamRefs(Group):
+    def fail(self, *, upstream_ref: str, verdict: Literal["definitive", "presumed"] = OMIT, retryable: bool = OMIT, retry_after_ms: int = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "Failed":
+        """Report a failure of the attempt that carries this reference.
+
+        upstream_ref: The reference that the upstream gave. 1 to 200 printable characters, not "." or "..".
+        verdict: What the report is worth; `presumed` unless set.
+        retryable: False: straight to the dead letters.
+        retry_after_ms: The Retry-After of the upstream.
+        reason: Why, for people. Cut at 2,000 characters.
+        """
+        return self._client._call("upstreamRefs.fail", {"upstreamRef": upstream_ref, "verdict": verdict, "retryable": retryable, "retryAfterMs": retry_after_ms, "reason": reason}, options)
+
+    def succeed(self, *, upstream_ref: str, result: Any = OMIT, final_price: int = OMIT, options: Optional[Options] = None) -> "Succeeded":
+        """Report a success of the attempt that carries this reference.
+
+        upstream_ref: The reference that the upstream gave. 1 to 200 printable characters, not "." or "..".
+        result: JSON, at most 1 MiB.
+        final_price: What the job turned out to be worth: settles the difference to its price.
+        """
+        return self._client._call("upstreamRefs.succeed", {"upstreamRef": upstream_ref, "result": result, "finalPrice": final_price}, options)
+
+
+class Queues(Group):
+    def lease(self, *, queue: str, count: int = OMIT, worker: str = OMIT, lease_ms: int = OMIT, request_id: str = OMIT, wait_ms: int = OMIT, options: Optional[Options] = None) -> "QueuesLeaseAnswer":
+        """Take due jobs of a queue; waits up to a minute for the first one.
+
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        count: At most this many; 1 unless set.
+        worker: Who works, for people. 1 to 200 printable characters, not "." or "..".
+        lease_ms: The length of the lease; the queue’s unless set.
+        request_id: Makes a lost answer repeatable. 1 to 200 printable characters, not "." or "..".
+        wait_ms: How long to wait where nothing is due; 0 unless set.
+        """
+        return self._client._call("queues.lease", {"queue": queue, "count": count, "worker": worker, "leaseMs": lease_ms, "requestId": request_id, "waitMs": wait_ms}, options)
+
+    def list(self, *, options: Optional[Options] = None) -> "QueuesListAnswer":
+        """What waits in each queue."""
+        return self._client._call("queues.list", {}, options)
+
+    def get(self, *, queue: str, options: Optional[Options] = None) -> "QueueSettings":
+        """The settings in force for a queue: its own, or those of `*`.
+
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("queues.get", {"queue": queue}, options)
+
+    def configure(self, *, queue: str, refund_on: Literal["failure", "final"] = OMIT, backoff_base_ms: int = OMIT, backoff_max_ms: int = OMIT, retry_after_max_ms: int = OMIT, max_failures: int = OMIT, max_releases: int = OMIT, lease_ms: int = OMIT, paused: bool = OMIT, options: Optional[Options] = None) -> "QueueSettings":
+        """Set what is given and leave the rest; `*` is for all queues without their own settings.
+
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        refund_on: When the price of a failed job goes back.
+        backoff_base_ms: Back-off before the second run.
+        backoff_max_ms: The longest back-off.
+        retry_after_max_ms: The longest that a Retry-After may postpone the next run.
+        max_failures: After this many failures a job is a dead letter.
+        max_releases: How often a job may be given back unfinished.
+        lease_ms: The length of a lease.
+        paused: Nothing is leased; what runs goes on.
+        """
+        return self._client._call("queues.configure", {"queue": queue, "refundOn": refund_on, "backoffBaseMs": backoff_base_ms, "backoffMaxMs": backoff_max_ms, "retryAfterMaxMs": retry_after_max_ms, "maxFailures": max_failures, "maxReleases": max_releases, "leaseMs": lease_ms, "paused": paused}, options)
+
+
+class DeadLetters(Group):
+    def list(self, *, queue: str = OMIT, wallet: str = OMIT, reason: str = OMIT, as_of: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "DeadLettersListAnswer":
+        """Dead letters of a filter, oldest first, page by page.
+
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        reason: The exact reason of the last failure.
+        as_of: Dead by this instant; what died later is not touched.
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._call("deadLetters.list", {"queue": queue, "wallet": wallet, "reason": reason, "asOf": as_of, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, queue: str = OMIT, wallet: str = OMIT, reason: str = OMIT, as_of: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Job", None, None]:
+        """Dead letters of a filter, oldest first, page by page: one after the other, page by page, to the end.
+
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        reason: The exact reason of the last failure.
+        as_of: Dead by this instant; what died later is not touched.
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._each("deadLetters.list", {"queue": queue, "wallet": wallet, "reason": reason, "asOf": as_of, "cursor": cursor, "limit": limit}, options)
+
+    def preview(self, *, queue: str = OMIT, wallet: str = OMIT, reason: str = OMIT, as_of: str = OMIT, options: Optional[Options] = None) -> "RedrivePreview":
+        """What redriving a filter would do; changes nothing.
+
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        reason: The exact reason of the last failure.
+        as_of: Dead by this instant; what died later is not touched.
+        """
+        return self._client._call("deadLetters.preview", {"queue": queue, "wallet": wallet, "reason": reason, "asOf": as_of}, options)
+
+    def redrive_all(self, *, confirm: int, queue: str = OMIT, wallet: str = OMIT, reason: str = OMIT, as_of: str = OMIT, options: Optional[Options] = None) -> Generator["RedriveProgress", None, None]:
+        """Redrive a filter in small steps, telling its progress.
+
+        confirm: The count that the preview showed.
+        queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        reason: The exact reason of the last failure.
+        as_of: Dead by this instant; what died later is not touched.
+        """
+        return self._client._stream("deadLetters.redriveAll", {"confirm": confirm, "queue": queue, "wallet": wallet, "reason": reason, "asOf": as_of}, options)
+
+    def redrive(self, *, wallet: str, job: str, options: Optional[Options] = None) -> "DeadLettersRedriveAnswer":
+        """Run a dead or discarded job again; never charges.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("deadLetters.redrive", {"wallet": wallet, "job": job}, options)
+
+    def discard(self, *, wallet: str, job: str, options: Optional[Options] = None) -> "DeadLettersDiscardAnswer":
+        """Put a dead letter aside; a late success still reclaims.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("deadLetters.discard", {"wallet": wallet, "job": job}, options)
+
+
+class Feed(Group):
+    def read(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "FeedReadAnswer":
+        """The events behind a cursor: entries and ends of attempts, in one order.
+
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many; 500 unless set.
+        """
+        return self._client._call("feed.read", {"cursor": cursor, "limit": limit}, options)
+
+    def read_each(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator[Union["EntryEvent", "AttemptEvent"], None, None]:
+        """The events behind a cursor: entries and ends of attempts, in one order: one after the other, page by page, to the end.
+
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many; 500 unless set.
+        """
+        return self._client._each("feed.read", {"cursor": cursor, "limit": limit}, options)
+
+    def entries(self, *, wallet: str = OMIT, customer: str = OMIT, from: str = OMIT, to: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "LedgerPage":
+        """The ledger for other books: entries with customer and unit, page by page.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
+        from: RFC 3339. Entries of this instant or later.
+        to: RFC 3339. Entries before this instant.
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: Looks at this many; 1,000 unless set.
+        """
+        return self._client._call("feed.entries", {"wallet": wallet, "customer": customer, "from": from, "to": to, "cursor": cursor, "limit": limit}, options)
+
+    def entries_each(self, *, wallet: str = OMIT, customer: str = OMIT, from: str = OMIT, to: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["LedgerEntry", None, None]:
+        """The ledger for other books: entries with customer and unit, page by page: one after the other, page by page, to the end.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
+        from: RFC 3339. Entries of this instant or later.
+        to: RFC 3339. Entries before this instant.
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: Looks at this many; 1,000 unless set.
+        """
+        return self._client._each("feed.entries", {"wallet": wallet, "customer": customer, "from": from, "to": to, "cursor": cursor, "limit": limit}, options)
+
+    def stream(self, *, cursor: str = OMIT, options: Optional[Options] = None) -> Generator["FeedItem", None, None]:
+        """The feed as server-sent events; goes on behind Last-Event-ID.
+
+        cursor: Where to go on: the `cursor` of the page before.
+        """
+        return self._client._stream("feed.stream", {"cursor": cursor}, options)
+
+
+class Epochs(Group):
+    def open(self, *, reason: str, actor: str = OMIT, since: str = OMIT, options: Optional[Options] = None) -> "Epoch":
+        """Open the next epoch of the ledger, after a restore or a failover.
+
+        reason: Which backup, which failover; for people.
+        actor: Who did it. 1 to 200 printable characters, not "." or "..".
+        since: Where work went on before this call: what was written since is told again to readers of older cursors.
+        """
+        return self._client._call("epochs.open", {"reason": reason, "actor": actor, "since": since}, options)
+
+    def list(self, *, options: Optional[Options] = None) -> "EpochsListAnswer":
+        """The epochs of the ledger, oldest first."""
+        return self._client._call("epochs.list", {}, options)
+
+
+class Keys(Group):
+    def create(self, *, name: str, scopes: List[Literal["app", "worker", "viewer", "support", "operator", "admin"]], customer: str = OMIT, options: Optional[Options] = None) -> "KeysCreateAnswer":
+        """Make an API key; its secret is shown this once.
+
+        name: What it is for, for people. 1 to 200 printable characters, not "." or "..".
+        customer: Bound to the wallets of this customer; only for the scope `viewer` alone. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("keys.create", {"name": name, "scopes": scopes, "customer": customer}, options)
+
+    def list(self, *, options: Optional[Options] = None) -> "KeysListAnswer":
+        """All API keys, revoked ones too."""
+        return self._client._call("keys.list", {}, options)
+
+    def revoke(self, *, key: str, options: Optional[Options] = None) -> "KeysRevokeAnswer":
+        """Revoke an API key: at once here, within seconds on other replicas.
+
+        key: The id of the key, or its prefix. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("keys.revoke", {"key": key}, options)
+
+
+class Callbacks(Group):
+    def sign(self, *, wallet: str, job: str, provider: Literal["generic", "replicate", "fal", "runpod"], attempt: int = OMIT, expires_in_ms: int = OMIT, options: Optional[Options] = None) -> "CallbacksSignAnswer":
+        """A callback URL for one job, signed: give it to a provider that signs nothing.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        provider: Who sends it.
+        attempt: The number of the attempt: the fencing token.
+        expires_in_ms: A week unless set.
+        """
+        return self._client._call("callbacks.sign", {"wallet": wallet, "job": job, "provider": provider, "attempt": attempt, "expiresInMs": expires_in_ms}, options)
+
+
+class Webhooks(Group):
+    def take(self, *, provider: Literal["generic", "replicate", "fal", "runpod"], body: Any, options: Optional[Options] = None) -> "WebhookSettled":
+        """The webhook of a provider that signs: the job is found by its upstream_ref.
+
+        provider: Who sends it.
+        body: As it was signed: the bytes, or an object.
+        """
+        return self._client._call("webhooks.take", {"provider": provider, "body": body}, options)
+
+    def take_signed(self, *, provider: Literal["generic", "replicate", "fal", "runpod"], token: str, body: Any, options: Optional[Options] = None) -> "WebhookSettled":
+        """A webhook at a signed URL: the URL names the job.
+
+        provider: Who sends it.
+        body: As it was signed: the bytes, or an object.
+        """
+        return self._client._call("webhooks.takeSigned", {"provider": provider, "token": token, "body": body}, options)
+
+
+class System(Group):
+    def info(self, *, options: Optional[Options] = None) -> "Info":
+        """Which Recoup this is: version, schema, epoch of the ledger, and what an operator has to do."""
+        return self._client._call("system.info", {}, options)
+
+    def verify(self, *, limit: int = OMIT, options: Optional[Options] = None) -> "Verified":
+        """Replay the ledger and hold every promise against it; names the wallet and the first wrong entry.
+
+        limit: At most this many problems per check; 20 unless set.
+        """
+        return self._client._call("system.verify", {"limit": limit}, options)
+
+
+class Groups:
+    """The groups of a client."""
+
+    def __init__(self) -> None:
+        self.wallets = Wallets(self)
+        self.jobs = Jobs(self)
+        self.upstream_refs = UpstreamRefs(self)
+        self.queues = Queues(self)
+        self.dead_letters = DeadLetters(self)
+        self.feed = Feed(self)
+        self.epochs = Epochs(self)
+        self.keys = Keys(self)
+        self.callbacks = Callbacks(self)
+        self.webhooks = Webhooks(self)
+        self.system = System(self)
+
+
+OPERATIONS: Dict[str, Operation] = {
+    "wallets.open": Operation("PUT", "/v1/wallets/{wallet}", (), "fields", None, None, 4194304, True),
+    "wallets.change": Operation("PATCH", "/v1/wallets/{wallet}", (), "fields", None, None, 4194304, True),
+    "wallets.openMany": Operation("POST", "/v1/batch/wallets", (), "fields", None, None, 33554432, True),
+    "wallets.balance": Operation("GET", "/v1/wallets/{wallet}/balance", ("at", "parts",), None, None, None, None, True),
+    "wallets.balances": Operation("POST", "/v1/batch/balances", (), "fields", None, None, 33554432, True),
+    "wallets.remainders": Operation("GET", "/v1/remainders", ("wallet", "customer", "cursor", "limit",), None, None, "remainders", None, True),
+    "wallets.entries": Operation("GET", "/v1/wallets/{wallet}/entries", ("cursor", "limit", "newestFirst",), None, None, "entries", None, True),
+    "wallets.replay": Operation("GET", "/v1/wallets/{wallet}/replay", ("afterSeq",), None, "ndjson", None, None, True),
+    "wallets.grant": Operation("PUT", "/v1/wallets/{wallet}/grants/{key}", (), "fields", None, None, 4194304, True),
+    "wallets.grantMany": Operation("POST", "/v1/batch/grants", (), "fields", None, None, 33554432, True),
+    "wallets.adjust": Operation("PUT", "/v1/wallets/{wallet}/adjusts/{key}", (), "fields", None, None, 4194304, True),
+    "wallets.adjustMany": Operation("POST", "/v1/batch/adjusts", (), "fields", None, None, 33554432, True),
+    "jobs.submit": Operation("PUT", "/v1/wallets/{wallet}/jobs/{job}", (), "fields", None, None, 4194304, True),
+    "jobs.get": Operation("GET", "/v1/wallets/{wallet}/jobs/{job}", (), None, None, None, None, True),
+    "jobs.submitMany": Operation("POST", "/v1/batch/jobs", (), "fields", None, None, 33554432, True),
+    "jobs.list": Operation("GET", "/v1/wallets/{wallet}/jobs", ("state", "queue", "cursor", "limit",), None, None, "jobs", None, True),
+    "jobs.attempts": Operation("GET", "/v1/wallets/{wallet}/jobs/{job}/attempts", (), None, None, None, None, True),
+    "jobs.entries": Operation("GET", "/v1/wallets/{wallet}/jobs/{job}/entries", (), None, None, None, None, True),
+    "jobs.byUpstreamRef": Operation("GET", "/v1/upstream-refs/{upstreamRef}/jobs", (), None, None, None, None, True),
+    "jobs.prune": Operation("POST", "/v1/prune", (), "fields", None, None, 4194304, True),
+    "jobs.fail": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/fail", (), "fields", None, None, 4194304, True),
+    "jobs.succeed": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/succeed", (), "fields", None, None, 4194304, True),
+    "jobs.settle": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/settle", (), "fields", None, None, 4194304, True),
+    "jobs.cancel": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/cancel", (), "fields", None, None, 4194304, True),
+    "jobs.failMany": Operation("POST", "/v1/batch/failures", (), "fields", None, None, 33554432, True),
+    "jobs.succeedMany": Operation("POST", "/v1/batch/successes", (), "fields", None, None, 33554432, True),
+    "upstreamRefs.fail": Operation("POST", "/v1/upstream-refs/{upstreamRef}/fail", (), "fields", None, None, 4194304, True),
+    "upstreamRefs.succeed": Operation("POST", "/v1/upstream-refs/{upstreamRef}/succeed", (), "fields", None, None, 4194304, True),
+    "queues.lease": Operation("POST", "/v1/queues/{queue}/leases", (), "fields", None, None, 4194304, True),
+    "jobs.extend": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/extend", (), "fields", None, None, 4194304, True),
+    "jobs.handOver": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/hand-over", (), "fields", None, None, 4194304, True),
+    "jobs.release": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/release", (), "fields", None, None, 4194304, True),
+    "deadLetters.list": Operation("GET", "/v1/dead-letters", ("queue", "wallet", "reason", "asOf", "cursor", "limit",), None, None, "jobs", None, True),
+    "deadLetters.preview": Operation("GET", "/v1/dead-letters/preview", ("queue", "wallet", "reason", "asOf",), None, None, None, None, True),
+    "deadLetters.redriveAll": Operation("POST", "/v1/dead-letters/redrive", (), "fields", "ndjson", None, 4194304, False),
+    "deadLetters.redrive": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/redrive", (), None, None, None, None, True),
+    "deadLetters.discard": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/discard", (), None, None, None, None, True),
+    "queues.list": Operation("GET", "/v1/queues", (), None, None, None, None, True),
+    "queues.get": Operation("GET", "/v1/queues/{queue}", (), None, None, None, None, True),
+    "queues.configure": Operation("PATCH", "/v1/queues/{queue}", (), "fields", None, None, 4194304, True),
+    "feed.read": Operation("GET", "/v1/feed", ("cursor", "limit",), None, None, "events", None, True),
+    "feed.entries": Operation("GET", "/v1/entries", ("wallet", "customer", "from", "to", "cursor", "limit",), None, None, "entries", None, True),
+    "feed.stream": Operation("GET", "/v1/feed/stream", ("cursor",), None, "sse", None, None, True),
+    "epochs.open": Operation("POST", "/v1/epochs", (), "fields", None, None, 4194304, False),
+    "epochs.list": Operation("GET", "/v1/epochs", (), None, None, None, None, True),
+    "keys.create": Operation("POST", "/v1/keys", (), "fields", None, None, 4194304, False),
+    "keys.list": Operation("GET", "/v1/keys", (), None, None, None, None, True),
+    "keys.revoke": Operation("DELETE", "/v1/keys/{key}", (), None, None, None, None, True),
+    "callbacks.sign": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/callback-url", (), "fields", None, None, 4194304, True),
+    "webhooks.take": Operation("POST", "/v1/webhooks/{provider}", (), "whole", None, None, 4194304, True),
+    "webhooks.takeSigned": Operation("POST", "/v1/webhooks/{provider}/{token}", (), "whole", None, None, 4194304, True),
+    "system.info": Operation("GET", "/v1/info", (), None, None, None, None, True),
+    "system.verify": Operation("GET", "/v1/verify", ("limit",), None, None, None, None, True),
+}

@@ -1,0 +1,3266 @@
+// Written by `npm run docs` from the OpenAPI document of the service: change the operations, not this file.
+export interface paths {
+    "/v1/wallets/{wallet}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Open a wallet
+         * @description Scopes: app, operator, admin.
+         */
+        put: operations["wallets.open"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the overdraft limit or the status of a wallet
+         * @description Scopes: app, operator, admin.
+         */
+        patch: operations["wallets.change"];
+        trace?: never;
+    };
+    "/v1/batch/wallets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open in a batch: an answer per item, in order
+         * @description Scopes: app, operator, admin.
+         */
+        post: operations["wallets.openMany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a wallet holds: now, or at a past instant
+         * @description Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["wallets.balance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batch/balances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What many wallets hold at one moment: a balance per wallet, in order
+         * @description Scopes: app, worker, viewer, support, operator, admin.
+         */
+        post: operations["wallets.balances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/remainders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Unused credit by grant, wallet by wallet: the oldest is used first
+         * @description What is left of a wallet sums to its balance, or to nothing where it is in debt. A page has the grants of up to `limit` wallets.
+         *
+         *     Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["wallets.remainders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The entries of a wallet, page by page
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["wallets.entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why the balance is what it is: every entry in order, as a stream
+         * @description One JSON entry a line, with its running balance, its job and its reason.
+         *
+         *     Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["wallets.replay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/grants/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add credit, once per key
+         * @description Scopes: app, operator, admin.
+         */
+        put: operations["wallets.grant"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batch/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Grant in a batch: an answer per item, in order
+         * @description Scopes: app, operator, admin.
+         */
+        post: operations["wallets.grantMany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/adjusts/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Correct a balance by ±amount, with who and why
+         * @description Scopes: support, operator, admin.
+         */
+        put: operations["wallets.adjust"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batch/adjusts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Adjust in a batch: an answer per item, in order
+         * @description Scopes: support, operator, admin.
+         */
+        post: operations["wallets.adjustMany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One job with its payload and result
+         * @description Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["jobs.get"];
+        /**
+         * Charge the price and queue the job
+         * @description Repeat it as often as you like: the id of the job is its idempotency key. A W3C `traceparent` header is kept with the job.
+         *
+         *     Scopes: app, admin.
+         */
+        put: operations["jobs.submit"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batch/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit a batch: an answer per item, as if they were submitted one by one
+         * @description Scopes: app, admin.
+         */
+        post: operations["jobs.submitMany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The jobs of a wallet, newest first, page by page
+         * @description A page of a filter may hold fewer than `limit`, or none, and go on: only a `cursor` of null is the end.
+         *
+         *     Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["jobs.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the attempts of a job ended
+         * @description Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["jobs.attempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a job put into the ledger, with the adjusts that name it
+         * @description Also for a job whose row was pruned: its entries stay.
+         *
+         *     Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["jobs.entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstream-refs/{upstreamRef}/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The jobs that carry a reference of an upstream, with the attempt it belongs to
+         * @description Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["jobs.byUpstreamRef"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete rows of jobs that ended long ago, a bounded number at a time; their entries stay
+         * @description Repeat it until it answers fewer than `count`. Dead, discarded and failed jobs are never pruned.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["jobs.prune"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a failed attempt: refunds and retries, or ends the job
+         * @description Scopes: app, worker, admin.
+         */
+        post: operations["jobs.fail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/succeed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The work is done, whoever says so and however late
+         * @description Scopes: app, worker, admin.
+         */
+        post: operations["jobs.succeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Book what an ended job turned out to be worth
+         * @description Scopes: app, worker, admin.
+         */
+        post: operations["jobs.settle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a job up: refunds, and keeps what was already delivered
+         * @description Scopes: app, support, admin.
+         */
+        post: operations["jobs.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batch/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report failures in a batch: an answer per item, in order
+         * @description Scopes: app, worker, admin.
+         */
+        post: operations["jobs.failMany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batch/successes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report successes in a batch: an answer per item, in order
+         * @description Scopes: app, worker, admin.
+         */
+        post: operations["jobs.succeedMany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstream-refs/{upstreamRef}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a failure of the attempt that carries this reference
+         * @description Scopes: app, worker, admin.
+         */
+        post: operations["upstreamRefs.fail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstream-refs/{upstreamRef}/succeed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a success of the attempt that carries this reference
+         * @description Scopes: app, worker, admin.
+         */
+        post: operations["upstreamRefs.succeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues/{queue}/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take due jobs of a queue; waits up to a minute for the first one
+         * @description Each is a new attempt, yours until the lease ends. With a `requestId` a lost answer can be asked for again: the same jobs and attempts come back.
+         *
+         *     Scopes: worker, admin.
+         */
+        post: operations["queues.lease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep a lease
+         * @description Scopes: worker, admin.
+         */
+        post: operations["jobs.extend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/hand-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The provider works on it: no lease any more, its callback or the deadline ends it
+         * @description Scopes: worker, admin.
+         */
+        post: operations["jobs.handOver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an attempt back unfinished: no failure, no refund
+         * @description Scopes: worker, admin.
+         */
+        post: operations["jobs.release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dead letters of a filter, oldest first, page by page
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["deadLetters.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What redriving a filter would do; changes nothing
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["deadLetters.preview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters/redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redrive a filter in small steps, telling its progress
+         * @description One JSON object a line; the last one has `ended: true`. It stops when the caller goes: what was redriven stays so, preview again for the rest. A repeat after it ended refuses `count_changed`.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["deadLetters.redriveAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a dead or discarded job again; never charges
+         * @description Scopes: support, operator, admin.
+         */
+        post: operations["deadLetters.redrive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a dead letter aside; a late success still reclaims
+         * @description Scopes: support, operator, admin.
+         */
+        post: operations["deadLetters.discard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What waits in each queue
+         * @description Reads every job that has not ended: for people, not for loops.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["queues.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues/{queue}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings in force for a queue: its own, or those of `*`
+         * @description Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["queues.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set what is given and leave the rest; `*` is for all queues without their own settings
+         * @description Scopes: operator, admin.
+         */
+        patch: operations["queues.configure"];
+        trace?: never;
+    };
+    "/v1/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The events behind a cursor: entries and ends of attempts, in one order
+         * @description Keep `cursor` and give it back next time; no events mean that nothing new is final yet. Refused as `epoch_changed` after a restore or a failover: go on with the `cursor` of the refusal, null is from the beginning.
+         *
+         *     Scopes: app, viewer, operator, admin.
+         */
+        get: operations["feed.read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The ledger for other books: entries with customer and unit, page by page
+         * @description Without `wallet` and `customer` in the order of the feed, complete like it: keep the cursor for the next export. With one of them wallet by wallet. A page can be empty before `ended` is true.
+         *
+         *     Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["feed.entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feed/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The feed as server-sent events; goes on behind Last-Event-ID
+         * @description Scopes: app, viewer, operator, admin.
+         */
+        get: operations["feed.stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/epochs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The epochs of the ledger, oldest first
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["epochs.list"];
+        put?: never;
+        /**
+         * Open the next epoch of the ledger, after a restore or a failover
+         * @description Each call opens one. Readers of older cursors are refused `epoch_changed` and told where to go on. Needs the role that owns the tables.
+         *
+         *     Scopes: admin.
+         */
+        post: operations["epochs.open"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All API keys, revoked ones too
+         * @description Scopes: admin.
+         */
+        get: operations["keys.list"];
+        put?: never;
+        /**
+         * Make an API key; its secret is shown this once
+         * @description Each call makes another key: after a lost answer revoke the one that nobody holds.
+         *
+         *     Scopes: admin.
+         */
+        post: operations["keys.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key: at once here, within seconds on other replicas
+         * @description Scopes: admin.
+         */
+        delete: operations["keys.revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/callback-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A callback URL for one job, signed: give it to a provider that signs nothing
+         * @description Scopes: app, worker, admin.
+         */
+        post: operations["callbacks.sign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The webhook of a provider that signs: the job is found by its upstream_ref
+         * @description No key: it carries its own proof.
+         */
+        post: operations["webhooks.take"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{provider}/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A webhook at a signed URL: the URL names the job
+         * @description No key: it carries its own proof.
+         */
+        post: operations["webhooks.takeSigned"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which Recoup this is: version, schema, epoch of the ledger, and what an operator has to do
+         * @description Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["system.info"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Replay the ledger and hold every promise against it; names the wallet and the first wrong entry
+         * @description Reads everything: run it hourly or nightly, not in a loop.
+         *
+         *     Scopes: operator, support, admin.
+         */
+        get: operations["system.verify"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description RFC 9457, with a stable code and the facts of the refusal as further members. Nothing was changed. */
+        Problem: {
+            /**
+             * Format: uri-reference
+             * @description Where the code is explained.
+             */
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            instance: string;
+            /** @enum {string} */
+            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "rate_limited" | "keys_required" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "server_too_old" | "not_utf8" | "closed";
+            requestId: string;
+            /** @description The field that is wrong, with code `invalid`. */
+            field?: string;
+            /** @description What is allowed in it. */
+            rule?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        Opened: {
+            /** @enum {string} */
+            outcome: "opened" | "duplicate";
+        };
+        /** @description Why this item was refused; the other items are not affected. */
+        Refused: {
+            code: string;
+            message: string;
+        };
+        Balance: {
+            wallet: string;
+            customer: string;
+            unit: string;
+            /** @enum {string} */
+            status: "active" | "closed";
+            /** @description The balance of the ledger; negative is a debt. */
+            booked: number;
+            overdraftLimit: number;
+            /** @description What a submit may cost now. */
+            spendable: number;
+            /** @description Charged for jobs that have not ended. */
+            held: number;
+            /** @description Given back for jobs that may still succeed. */
+            atRisk: number;
+            expiring: {
+                amount: number;
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                at: string;
+            }[];
+            lastSeq: number;
+            lastEntryAt: string | null;
+        };
+        BalanceAt: {
+            wallet: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+            /** @description The last entry at or before the instant; 0: none yet. */
+            seq: number;
+            booked: number;
+            /** @description Under the overdraft limit of today. */
+            spendable?: number;
+            /** @description Only with `parts`: given back then for jobs that might still succeed. */
+            atRisk?: number;
+        };
+        Remainder: {
+            wallet: string;
+            customer: string;
+            unit: string;
+            /** @description The entry that gave the credit. */
+            seq: number;
+            /** @enum {string} */
+            type: "grant" | "adjust" | "restore";
+            key: string | null;
+            reason: string | null;
+            amount: number;
+            /** @description What is left of the amount. */
+            remaining: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            createdAt: string;
+        };
+        RemainderPage: {
+            remainders: components["schemas"]["Remainder"][];
+            cursor: string | null;
+        };
+        Entry: {
+            wallet: string;
+            seq: number;
+            /** @enum {string} */
+            type: "grant" | "charge" | "refund" | "reclaim" | "settle" | "adjust" | "clawback" | "expire" | "restore";
+            amount: number;
+            /** @description The running balance right after this entry. */
+            balance: number;
+            job: string | null;
+            key: string | null;
+            reason: string | null;
+            actor: string | null;
+            note: string | null;
+            jobState: string | null;
+            jobReason: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            createdAt: string;
+        };
+        EntryPage: {
+            entries: components["schemas"]["Entry"][];
+            cursor: number | null;
+        };
+        Granted: {
+            /** @enum {string} */
+            outcome: "granted" | "duplicate";
+            seq: number;
+            amount: number;
+            /** @description The balance right after this entry. */
+            balance: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            createdAt: string;
+        };
+        Adjusted: {
+            /** @enum {string} */
+            outcome: "adjusted" | "duplicate";
+            seq: number;
+            amount: number;
+            /** @description The balance right after this entry. */
+            balance: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            createdAt: string;
+        };
+        Job: {
+            wallet: string;
+            id: string;
+            queue: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "waiting" | "succeeded" | "dead" | "failed" | "canceled" | "discarded";
+            price: number;
+            finalPrice: number | null;
+            priority: number;
+            /** @enum {string} */
+            refundOn: "failure" | "final";
+            attempt: number;
+            failures: number;
+            maxFailures: number;
+            releases: number;
+            verdict: ("definitive" | "presumed") | null;
+            reason: string | null;
+            worker: string | null;
+            upstreamRef: string | null;
+            labels: {
+                [key: string]: string;
+            } | null;
+            traceparent: string | null;
+            succeededAttempt: number | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            submittedAt: string;
+            startedAt: string | null;
+            notBefore: string | null;
+            leaseUntil: string | null;
+            deadlineAt: string | null;
+            deadAt: string | null;
+            refundedAt: string | null;
+            succeededAt: string | null;
+            reclaimedAt: string | null;
+            settledAt: string | null;
+            canceledAt: string | null;
+        };
+        Submitted: {
+            /** @enum {string} */
+            outcome: "charged" | "duplicate";
+            job: components["schemas"]["Job"];
+            /** @description The charge; the same for every repeat. */
+            seq: number;
+            /** @description The balance right after the charge; the same for every repeat. */
+            balance: number;
+        };
+        JobPage: {
+            jobs: components["schemas"]["Job"][];
+            cursor: number | null;
+        };
+        Attempt: {
+            attempt: number;
+            /** @enum {string} */
+            endedAs: "failed" | "lapsed" | "confirmed" | "rejected" | "released" | "superseded" | "canceled" | "succeeded";
+            verdict: ("definitive" | "presumed") | null;
+            jobState: string;
+            reason: string | null;
+            worker: string | null;
+            upstreamRef: string | null;
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            endedAt: string;
+        };
+        Failed: {
+            /** @enum {string} */
+            outcome: "retrying" | "dead" | "refunded" | "canceled" | "succeeded" | "stale" | "duplicate";
+            state: string;
+            attempt: number;
+            failures: number;
+            notBefore: string | null;
+            /** @description Whether this call booked the refund. */
+            refunded: boolean;
+        };
+        Succeeded: {
+            /** @enum {string} */
+            outcome: "succeeded" | "reclaimed" | "duplicate";
+            /** @description The attempt that counts as the successful one. */
+            succeededAttempt: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            succeededAt: string;
+            /** @description Whether a refund was taken back, by this call or an earlier one. */
+            reclaimed: boolean;
+            finalPrice: number | null;
+        };
+        LeasedJob: {
+            job: components["schemas"]["Job"];
+            /** @description As submitted. */
+            payload: unknown;
+            earlier: {
+                attempt: number | null;
+                verdict: string | null;
+                reason: string | null;
+                upstreamRef: string | null;
+            } | null;
+        };
+        RedrivePreview: {
+            /** @description Dead letters that match: confirm this number. */
+            count: number;
+            /** @description Credits that would be reclaimed if all of them succeeded. */
+            mayReclaim: number;
+            /** @description Wallets that would then be below zero. */
+            walletsIntoDebt: number;
+            /**
+             * Format: date-time
+             * @description Give it to the redrive: what dies later is not touched.
+             */
+            asOf: string;
+        };
+        RedriveProgress: {
+            done: number;
+            of: number;
+            /** @description True in the last line: all of them were looked at. */
+            ended: boolean;
+            redriven?: number;
+            /** @description Somebody else had moved them meanwhile. */
+            skipped?: number;
+        };
+        QueueDepth: {
+            queue: string;
+            ready: number;
+            later: number;
+            running: number;
+            waiting: number;
+            dead: number;
+            oldestReadyMs: number | null;
+        };
+        QueueSettings: {
+            /**
+             * @description When the price of a failed job goes back.
+             * @enum {string}
+             */
+            refundOn: "failure" | "final";
+            /** @description Back-off before the second run. */
+            backoffBaseMs: number;
+            /** @description The longest back-off. */
+            backoffMaxMs: number;
+            /** @description The longest that a Retry-After may postpone the next run. */
+            retryAfterMaxMs: number;
+            /** @description After this many failures a job is a dead letter. */
+            maxFailures: number;
+            /** @description How often a job may be given back unfinished. */
+            maxReleases: number;
+            /** @description The length of a lease. */
+            leaseMs: number;
+            /** @description Nothing is leased; what runs goes on. */
+            paused: boolean;
+        };
+        /** @description Money moved. */
+        EntryEvent: {
+            /** @enum {string} */
+            kind: "entry";
+            wallet: string;
+            seq: number;
+            /** @enum {string} */
+            type: "grant" | "charge" | "refund" | "reclaim" | "settle" | "adjust" | "clawback" | "expire" | "restore";
+            amount: number;
+            /** @description The running balance right after this entry. */
+            balance: number;
+            job: string | null;
+            key: string | null;
+            reason: string | null;
+            actor: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+        };
+        /** @description An attempt ended. */
+        AttemptEvent: {
+            /** @enum {string} */
+            kind: "attempt";
+            wallet: string;
+            job: string;
+            attempt: number;
+            /** @enum {string} */
+            endedAs: "failed" | "lapsed" | "confirmed" | "rejected" | "released" | "superseded" | "canceled" | "succeeded";
+            verdict: ("definitive" | "presumed") | null;
+            jobState: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+        };
+        LedgerEntry: {
+            wallet: string;
+            customer: string;
+            unit: string;
+            seq: number;
+            /** @enum {string} */
+            type: "grant" | "charge" | "refund" | "reclaim" | "settle" | "adjust" | "clawback" | "expire" | "restore";
+            amount: number;
+            /** @description The running balance of the wallet right after this entry. */
+            balance: number;
+            job: string | null;
+            key: string | null;
+            reason: string | null;
+            actor: string | null;
+            /**
+             * Format: date-time
+             * @description In UTC, with microseconds.
+             */
+            createdAt: string;
+        };
+        LedgerPage: {
+            entries: components["schemas"]["LedgerEntry"][];
+            cursor: string | null;
+            /** @description True: nothing more is there now. */
+            ended: boolean;
+        };
+        Epoch: {
+            number: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            openedAt: string;
+            /** @description Why it was opened, for people. */
+            reason: string;
+            actor: string | null;
+        };
+        ApiKey: {
+            id: string;
+            /** @description What the secret starts with: look for it in leaks. */
+            prefix: string;
+            name: string;
+            scopes: ("app" | "worker" | "viewer" | "support" | "operator" | "admin")[];
+            customer: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            createdAt: string;
+            revokedAt: string | null;
+            lastUsedAt: string | null;
+        };
+        WebhookSettled: {
+            /** @description The outcome of job.succeed or job.fail; `ignored` where nothing ended. */
+            outcome: string;
+            wallet: string;
+            job: string;
+        };
+        Info: {
+            version: string;
+            schema: string;
+            epoch: components["schemas"]["Epoch"];
+            /** @description What is to be done, for people; empty: nothing. */
+            notices: string[];
+        };
+        Verified: {
+            ok: boolean;
+            problems: {
+                check: string;
+                wallet: string | null;
+                seq: number | null;
+                job: string | null;
+                detail: string;
+            }[];
+            wallets: number;
+            entries: number;
+            jobs: number;
+            sumOfEntries: number;
+            sumOfBalances: number;
+            ms: number;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    "wallets.open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who pays: an id of yours. 1 to 200 printable characters, not "." or "..". */
+                    customer: string;
+                    /** @description The kind of credit; `credit` unless set. 1 to 200 printable characters, not "." or "..". */
+                    unit?: string;
+                    /** @description How far below zero a submit may go; 0 unless set. */
+                    overdraftLimit?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Opened"];
+                };
+            };
+        };
+    };
+    "wallets.change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description How far below zero a submit may go. */
+                    overdraftLimit?: number;
+                    /**
+                     * @description Closed: no new jobs; what runs goes on.
+                     * @enum {string}
+                     */
+                    status?: "active" | "closed";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "changed";
+                    };
+                };
+            };
+        };
+    };
+    "wallets.openMany": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description Who pays: an id of yours. 1 to 200 printable characters, not "." or "..". */
+                        customer: string;
+                        /** @description The kind of credit; `credit` unless set. 1 to 200 printable characters, not "." or "..". */
+                        unit?: string;
+                        /** @description How far below zero a submit may go; 0 unless set. */
+                        overdraftLimit?: number;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: (components["schemas"]["Opened"] | components["schemas"]["Refused"])[];
+                    };
+                };
+            };
+        };
+    };
+    "wallets.balance": {
+        parameters: {
+            query?: {
+                /** @description RFC 3339. The balance after the last entry at or before it. */
+                at?: string;
+                /** @description With `at`: also what stood at risk then, for which the entries up to it are read. */
+                parts?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Balance"] | components["schemas"]["BalanceAt"];
+                };
+            };
+        };
+    };
+    "wallets.balances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    wallets: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: (components["schemas"]["Balance"] | components["schemas"]["Refused"])[];
+                    };
+                };
+            };
+        };
+    };
+    "wallets.remainders": {
+        parameters: {
+            query?: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet?: string;
+                /** @description Only wallets of this customer. 1 to 200 printable characters, not "." or "..". */
+                customer?: string;
+                /** @description Where to go on: the `cursor` of the page before, a wallet. 1 to 200 printable characters, not "." or "..". */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemainderPage"];
+                };
+            };
+        };
+    };
+    "wallets.entries": {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: number;
+                /** @description At most this many. */
+                limit?: number;
+                /** @description From the newest back. */
+                newestFirst?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntryPage"];
+                };
+            };
+        };
+    };
+    "wallets.replay": {
+        parameters: {
+            query?: {
+                /** @description Start behind this entry. */
+                afterSeq?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["Entry"];
+                };
+            };
+        };
+    };
+    "wallets.grant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description Your key of this entry (a payment, a ticket): once per wallet, for ever. 1 to 200 printable characters, not "." or "..". */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Credits to add. */
+                    amount: number;
+                    /** @description A short code that stays in the ledger. */
+                    reason?: string;
+                    /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                    /** @description Free text that can be erased. */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Granted"];
+                };
+            };
+        };
+    };
+    "wallets.grantMany": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description Your key of this entry (a payment, a ticket): once per wallet, for ever. 1 to 200 printable characters, not "." or "..". */
+                        key: string;
+                        /** @description Credits to add. */
+                        amount: number;
+                        /** @description A short code that stays in the ledger. */
+                        reason?: string;
+                        /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                        actor?: string;
+                        /** @description Free text that can be erased. */
+                        note?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: (components["schemas"]["Granted"] | components["schemas"]["Refused"])[];
+                    };
+                };
+            };
+        };
+    };
+    "wallets.adjust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description Your key of this entry (a payment, a ticket): once per wallet, for ever. 1 to 200 printable characters, not "." or "..". */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Credits to add or take; not 0. May go into debt. */
+                    amount: number;
+                    /** @description A short code that stays in the ledger. */
+                    reason?: string;
+                    /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                    /** @description Free text that can be erased. */
+                    note?: string;
+                    /** @description The job it is about. 1 to 200 printable characters, not "." or "..". */
+                    job?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Adjusted"];
+                };
+            };
+        };
+    };
+    "wallets.adjustMany": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description Your key of this entry (a payment, a ticket): once per wallet, for ever. 1 to 200 printable characters, not "." or "..". */
+                        key: string;
+                        /** @description Credits to add or take; not 0. May go into debt. */
+                        amount: number;
+                        /** @description A short code that stays in the ledger. */
+                        reason?: string;
+                        /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                        actor?: string;
+                        /** @description Free text that can be erased. */
+                        note?: string;
+                        /** @description The job it is about. 1 to 200 printable characters, not "." or "..". */
+                        job?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: (components["schemas"]["Adjusted"] | components["schemas"]["Refused"])[];
+                    };
+                };
+            };
+        };
+    };
+    "jobs.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        job: components["schemas"]["Job"];
+                        /** @description As submitted. */
+                        payload: unknown;
+                        /** @description As reported. */
+                        result: unknown;
+                    };
+                };
+            };
+        };
+    };
+    "jobs.submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    queue: string | null;
+                    /** @description What it is charged. */
+                    price: number;
+                    /** @description JSON for the worker, at most 1 MiB. */
+                    payload?: unknown;
+                    /** @description 0 first … 9 last; 5 unless set. */
+                    priority?: number;
+                    /**
+                     * Format: date-time
+                     * @description The earliest instant of the first attempt.
+                     */
+                    notBefore?: string;
+                    /** @description The same as a delay. */
+                    delayMs?: number;
+                    /** @description After this many failures it is a dead letter. */
+                    maxFailures?: number;
+                    labels?: {
+                        [key: string]: string;
+                    };
+                    /** @description Only without a queue: when it counts as failed unless it is heard of. */
+                    deadlineMs?: number;
+                    /** @description Only without a queue: the reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                    upstreamRef?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Submitted"];
+                };
+            };
+        };
+    };
+    "jobs.submitMany": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                        job: string;
+                        queue: string | null;
+                        /** @description What it is charged. */
+                        price: number;
+                        /** @description JSON for the worker, at most 1 MiB. */
+                        payload?: unknown;
+                        /** @description 0 first … 9 last; 5 unless set. */
+                        priority?: number;
+                        /**
+                         * Format: date-time
+                         * @description The earliest instant of the first attempt.
+                         */
+                        notBefore?: string;
+                        /** @description The same as a delay. */
+                        delayMs?: number;
+                        /** @description After this many failures it is a dead letter. */
+                        maxFailures?: number;
+                        labels?: {
+                            [key: string]: string;
+                        };
+                        /** @description Only without a queue: when it counts as failed unless it is heard of. */
+                        deadlineMs?: number;
+                        /** @description Only without a queue: the reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                        upstreamRef?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: (components["schemas"]["Submitted"] | components["schemas"]["Refused"])[];
+                    };
+                };
+            };
+        };
+    };
+    "jobs.list": {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: "queued" | "running" | "waiting" | "succeeded" | "dead" | "failed" | "canceled" | "discarded";
+                /** @description The name of the queue. 1 to 200 printable characters, not "." or "..". */
+                queue?: string;
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: number;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobPage"];
+                };
+            };
+        };
+    };
+    "jobs.attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        attempts: components["schemas"]["Attempt"][];
+                    };
+                };
+            };
+        };
+    };
+    "jobs.entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: components["schemas"]["Entry"][];
+                    };
+                };
+            };
+        };
+    };
+    "jobs.byUpstreamRef": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                upstreamRef: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        jobs: {
+                            job: components["schemas"]["Job"];
+                            attempt: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    "jobs.prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Only jobs that ended longer ago. */
+                    olderThanMs: number;
+                    /**
+                     * @description Only jobs that ended so; both unless set.
+                     * @enum {string}
+                     */
+                    state?: "succeeded" | "canceled";
+                    /** @description At most this many; 1,000 unless set. */
+                    count?: number;
+                    /** @description Delete nothing; say how many there are in all. */
+                    dryRun?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Rows that this call deleted. */
+                        pruned: number;
+                        /** @description Of a dry run: how many there are in all. */
+                        prunable?: number;
+                    };
+                };
+            };
+        };
+    };
+    "jobs.fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The number of the attempt: the fencing token. */
+                    attempt?: number;
+                    /**
+                     * @description What the report is worth; `presumed` unless set.
+                     * @enum {string}
+                     */
+                    verdict?: "definitive" | "presumed";
+                    /** @description False: straight to the dead letters. */
+                    retryable?: boolean;
+                    /** @description The Retry-After of the upstream. */
+                    retryAfterMs?: number;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
+                    /** @description The reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                    upstreamRef?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+        };
+    };
+    "jobs.succeed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The number of the attempt: the fencing token. */
+                    attempt?: number;
+                    /** @description JSON, at most 1 MiB. */
+                    result?: unknown;
+                    /** @description What the job turned out to be worth: settles the difference to its price. */
+                    finalPrice?: number;
+                    /** @description The reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                    upstreamRef?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Succeeded"];
+                };
+            };
+        };
+    };
+    "jobs.settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it was worth. */
+                    finalPrice: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "settled" | "duplicate";
+                        finalPrice: number;
+                        amount: number;
+                    };
+                };
+            };
+        };
+    };
+    "jobs.cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description What the part already delivered is worth. */
+                    keep?: number;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "canceled" | "succeeded" | "duplicate";
+                        state: string;
+                        refunded: boolean;
+                        kept: number | null;
+                    };
+                };
+            };
+        };
+    };
+    "jobs.failMany": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                        job: string;
+                        /** @description The number of the attempt: the fencing token. */
+                        attempt?: number;
+                        /**
+                         * @description What the report is worth; `presumed` unless set.
+                         * @enum {string}
+                         */
+                        verdict?: "definitive" | "presumed";
+                        /** @description False: straight to the dead letters. */
+                        retryable?: boolean;
+                        /** @description The Retry-After of the upstream. */
+                        retryAfterMs?: number;
+                        /** @description Why, for people. Cut at 2,000 characters. */
+                        reason?: string;
+                        /** @description The reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                        upstreamRef?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: (components["schemas"]["Failed"] | components["schemas"]["Refused"])[];
+                    };
+                };
+            };
+        };
+    };
+    "jobs.succeedMany": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                        job: string;
+                        /** @description The number of the attempt: the fencing token. */
+                        attempt?: number;
+                        /** @description JSON, at most 1 MiB. */
+                        result?: unknown;
+                        /** @description What the job turned out to be worth: settles the difference to its price. */
+                        finalPrice?: number;
+                        /** @description The reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                        upstreamRef?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: (components["schemas"]["Succeeded"] | components["schemas"]["Refused"])[];
+                    };
+                };
+            };
+        };
+    };
+    "upstreamRefs.fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                upstreamRef: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What the report is worth; `presumed` unless set.
+                     * @enum {string}
+                     */
+                    verdict?: "definitive" | "presumed";
+                    /** @description False: straight to the dead letters. */
+                    retryable?: boolean;
+                    /** @description The Retry-After of the upstream. */
+                    retryAfterMs?: number;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+        };
+    };
+    "upstreamRefs.succeed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The reference that the upstream gave. 1 to 200 printable characters, not "." or "..". */
+                upstreamRef: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description JSON, at most 1 MiB. */
+                    result?: unknown;
+                    /** @description What the job turned out to be worth: settles the difference to its price. */
+                    finalPrice?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Succeeded"];
+                };
+            };
+        };
+    };
+    "queues.lease": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the queue. 1 to 200 printable characters, not "." or "..". */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description At most this many; 1 unless set. */
+                    count?: number;
+                    /** @description Who works, for people. 1 to 200 printable characters, not "." or "..". */
+                    worker?: string;
+                    /** @description The length of the lease; the queue’s unless set. */
+                    leaseMs?: number;
+                    /** @description Makes a lost answer repeatable. 1 to 200 printable characters, not "." or "..". */
+                    requestId?: string;
+                    /** @description How long to wait where nothing is due; 0 unless set. */
+                    waitMs?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        jobs: components["schemas"]["LeasedJob"][];
+                    };
+                };
+            };
+        };
+    };
+    "jobs.extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The number of the attempt: the fencing token. */
+                    attempt: number;
+                    /** @description From now; the queue’s unless set. */
+                    leaseMs?: number;
+                    /** @description The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..". */
+                    upstreamRef?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "extended" | "canceled" | "succeeded" | "stale";
+                        leaseUntil: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "jobs.handOver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The number of the attempt: the fencing token. */
+                    attempt: number;
+                    /** @description When it counts as failed unless it is heard of; an hour unless set. */
+                    deadlineMs?: number;
+                    /** @description The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..". */
+                    upstreamRef?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "handed_over" | "canceled" | "succeeded" | "stale" | "duplicate";
+                        deadlineAt: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "jobs.release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The number of the attempt: the fencing token. */
+                    attempt: number;
+                    /** @description Not before this delay. */
+                    delayMs?: number;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
+                    /** @description The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..". */
+                    upstreamRef?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "released" | "canceled" | "succeeded" | "stale" | "duplicate";
+                        notBefore: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "deadLetters.list": {
+        parameters: {
+            query?: {
+                /** @description The name of the queue. 1 to 200 printable characters, not "." or "..". */
+                queue?: string;
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet?: string;
+                /** @description The exact reason of the last failure. */
+                reason?: string;
+                /** @description Dead by this instant; what died later is not touched. */
+                asOf?: string;
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        jobs: components["schemas"]["Job"][];
+                        cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "deadLetters.preview": {
+        parameters: {
+            query?: {
+                /** @description The name of the queue. 1 to 200 printable characters, not "." or "..". */
+                queue?: string;
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet?: string;
+                /** @description The exact reason of the last failure. */
+                reason?: string;
+                /** @description Dead by this instant; what died later is not touched. */
+                asOf?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedrivePreview"];
+                };
+            };
+        };
+    };
+    "deadLetters.redriveAll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of the queue. 1 to 200 printable characters, not "." or "..". */
+                    queue?: string;
+                    /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                    wallet?: string;
+                    /** @description The exact reason of the last failure. */
+                    reason?: string;
+                    /**
+                     * Format: date-time
+                     * @description Dead by this instant; what died later is not touched.
+                     */
+                    asOf?: string;
+                    /** @description The count that the preview showed. */
+                    confirm: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["RedriveProgress"];
+                };
+            };
+        };
+    };
+    "deadLetters.redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "redriven" | "canceled" | "succeeded" | "stale" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "deadLetters.discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "discarded" | "canceled" | "succeeded" | "stale" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "queues.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        queues: components["schemas"]["QueueDepth"][];
+                    };
+                };
+            };
+        };
+    };
+    "queues.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the queue. 1 to 200 printable characters, not "." or "..". */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueSettings"];
+                };
+            };
+        };
+    };
+    "queues.configure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the queue. 1 to 200 printable characters, not "." or "..". */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description When the price of a failed job goes back.
+                     * @enum {string}
+                     */
+                    refundOn?: "failure" | "final";
+                    /** @description Back-off before the second run. */
+                    backoffBaseMs?: number;
+                    /** @description The longest back-off. */
+                    backoffMaxMs?: number;
+                    /** @description The longest that a Retry-After may postpone the next run. */
+                    retryAfterMaxMs?: number;
+                    /** @description After this many failures a job is a dead letter. */
+                    maxFailures?: number;
+                    /** @description How often a job may be given back unfinished. */
+                    maxReleases?: number;
+                    /** @description The length of a lease. */
+                    leaseMs?: number;
+                    /** @description Nothing is leased; what runs goes on. */
+                    paused?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueSettings"];
+                };
+            };
+        };
+    };
+    "feed.read": {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: string;
+                /** @description At most this many; 500 unless set. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        events: (components["schemas"]["EntryEvent"] | components["schemas"]["AttemptEvent"])[];
+                        cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "feed.entries": {
+        parameters: {
+            query?: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet?: string;
+                /** @description Only wallets of this customer. 1 to 200 printable characters, not "." or "..". */
+                customer?: string;
+                /** @description RFC 3339. Entries of this instant or later. */
+                from?: string;
+                /** @description RFC 3339. Entries before this instant. */
+                to?: string;
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: string;
+                /** @description Looks at this many; 1,000 unless set. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerPage"];
+                };
+            };
+        };
+    };
+    "feed.stream": {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["EntryEvent"] | components["schemas"]["AttemptEvent"];
+                };
+            };
+        };
+    };
+    "epochs.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        epochs: components["schemas"]["Epoch"][];
+                    };
+                };
+            };
+        };
+    };
+    "epochs.open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Which backup, which failover; for people. */
+                    reason: string;
+                    /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                    /**
+                     * Format: date-time
+                     * @description Where work went on before this call: what was written since is told again to readers of older cursors.
+                     */
+                    since?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Epoch"];
+                };
+            };
+        };
+    };
+    "keys.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        keys: components["schemas"]["ApiKey"][];
+                    };
+                };
+            };
+        };
+    };
+    "keys.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it is for, for people. 1 to 200 printable characters, not "." or "..". */
+                    name: string;
+                    scopes: ("app" | "worker" | "viewer" | "support" | "operator" | "admin")[];
+                    /** @description Bound to the wallets of this customer; only for the scope `viewer` alone. 1 to 200 printable characters, not "." or "..". */
+                    customer?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "created";
+                        key: components["schemas"]["ApiKey"];
+                        /** @description Send it as `Authorization: Bearer …`. Stored as a hash only. */
+                        secret: string;
+                    };
+                };
+            };
+        };
+    };
+    "keys.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the key, or its prefix. 1 to 200 printable characters, not "." or "..". */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "revoked" | "duplicate";
+                        key: components["schemas"]["ApiKey"];
+                    };
+                };
+            };
+        };
+    };
+    "callbacks.sign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Who sends it.
+                     * @enum {string}
+                     */
+                    provider: "generic" | "replicate" | "fal" | "runpod";
+                    /** @description The number of the attempt: the fencing token. */
+                    attempt?: number;
+                    /** @description A week unless set. */
+                    expiresInMs?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        path: string;
+                        url: string | null;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339.
+                         */
+                        expiresAt: string;
+                    };
+                };
+            };
+        };
+    };
+    "webhooks.take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Who sends it. */
+                provider: "generic" | "replicate" | "fal" | "runpod";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSettled"];
+                };
+            };
+        };
+    };
+    "webhooks.takeSigned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Who sends it. */
+                provider: "generic" | "replicate" | "fal" | "runpod";
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSettled"];
+                };
+            };
+        };
+    };
+    "system.info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Info"];
+                };
+            };
+        };
+    };
+    "system.verify": {
+        parameters: {
+            query?: {
+                /** @description At most this many problems per check; 20 unless set. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
+                };
+            };
+        };
+    };
+}
