@@ -81,7 +81,6 @@ class Worker:
         self._runs: Set[Run] = set()
         self._changed = threading.Condition()
         self._stopping = threading.Event()
-        self._stopped = threading.Event()
         self._hurried = False
         self._poll = Hangup()
         self._loop = threading.Thread(target=self._lease, name=f"recoup {queue}", daemon=True)
@@ -104,15 +103,15 @@ class Worker:
         if now:
             self._hurry()
         end = time.monotonic() + self._drain
-        self._loop.join(max(end - time.monotonic(), 0))
-        with self._changed:
-            drained = self._changed.wait_for(lambda: not self._runs, max(end - time.monotonic(), 0))
-        if not drained:
-            self._hurry()
+        # First: the question after the last poll could take what is released below.
         self._loop.join()
         with self._changed:
+            self._changed.wait_for(lambda: not self._runs or self._hurried, max(end - time.monotonic(), 0))
+            left = list(self._runs)
+        for run in left:
+            run.abort("shutdown")
+        with self._changed:
             self._changed.wait_for(lambda: not self._runs)
-        self._stopped.set()
 
     def run(self) -> None:
         """For a process that does nothing else: returns when SIGTERM or SIGINT came and the worker has drained.
@@ -161,9 +160,7 @@ class Worker:
     def _hurry(self) -> None:
         with self._changed:
             self._hurried = True
-            runs = list(self._runs)
-        for run in runs:
-            run.abort("shutdown")
+            self._changed.notify_all()
 
     def _lease(self) -> None:
         request_id: Optional[str] = None
@@ -171,7 +168,9 @@ class Worker:
         while not self._stopping.is_set():
             with self._changed:
                 if len(self._runs) >= self._concurrency:
-                    self._changed.wait()
+                    # Looked at with the lock in hand: a stop in between would not be heard.
+                    if not self._stopping.is_set():
+                        self._changed.wait()
                     continue
                 free = self._concurrency - len(self._runs)
             # Only an answer that arrived uses up the request id: a lost one is asked for again.
@@ -229,11 +228,7 @@ class Worker:
         run = Run(self._client, leased, self._options._replace(asked_again=asked_again), self._on_error)
         with self._changed:
             self._runs.add(run)
-            hurried = self._hurried
         run.start(self._ended)
-        # What the last lease brought to a worker that is being stopped at once.
-        if hurried:
-            run.abort("shutdown")
 
     def _ended(self, run: Run) -> None:
         with self._changed:

@@ -61,7 +61,6 @@ export class Worker {
   #slotFreed: (() => void) | undefined;
   #loop: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
-  #hurried = false;
 
   constructor(queue: string, handler: Handler, options: WorkOptions, service: Service) {
     checkOptions(queue, handler, options);
@@ -108,9 +107,11 @@ export class Worker {
     return this.stop();
   }
 
+  /** Only once the last poll has been given back: its question could take what is released here. */
   #hurry(): void {
-    this.#hurried = true;
-    for (const run of this.#runs) run.abort('shutdown');
+    void this.#loop?.then(() => {
+      for (const run of this.#runs) run.abort('shutdown');
+    });
   }
 
   async #drain(): Promise<void> {
@@ -182,8 +183,6 @@ export class Worker {
     const context = { service: this.#service, onError: this.#onError, askedAgain };
     const run = new Run(leased, this.#handler, this.#options, context);
     this.#runs.add(run);
-    // What the last lease brought to a worker that is being stopped at once.
-    if (this.#hurried) run.abort('shutdown');
     void run.reported.then(() => {
       this.#runs.delete(run);
       this.#slotFreed?.();
