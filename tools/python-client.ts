@@ -1,7 +1,11 @@
 // The generated half of the Python client: a method with typed arguments per operation, and a TypedDict per answer.
 import { answerOf, bodyOf, type ClientOperation, type Json, resolve } from './clients.ts';
 
-const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Python's own words, which cannot be names: they get a `_` behind, as PEP 8 has it. */
+const KEYWORDS =
+  /^(False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/;
+const snake = (name: string) =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(KEYWORDS, '$&_');
 const pascal = (name: string) => name.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** A schema as a Python type, as Python 3.9 writes it. */

@@ -439,29 +439,29 @@ class Feed(Group):
         """
         return self._client._each("feed.read", {"cursor": cursor, "limit": limit}, options)
 
-    def entries(self, *, wallet: str = OMIT, customer: str = OMIT, from: str = OMIT, to: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "LedgerPage":
+    def entries(self, *, wallet: str = OMIT, customer: str = OMIT, from_: str = OMIT, to: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "LedgerPage":
         """The ledger for other books: entries with customer and unit, page by page.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
         customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
-        from: RFC 3339. Entries of this instant or later.
+        from_: RFC 3339. Entries of this instant or later.
         to: RFC 3339. Entries before this instant.
         cursor: Where to go on: the `cursor` of the page before.
         limit: Looks at this many; 1,000 unless set.
         """
-        return self._client._call("feed.entries", {"wallet": wallet, "customer": customer, "from": from, "to": to, "cursor": cursor, "limit": limit}, options)
+        return self._client._call("feed.entries", {"wallet": wallet, "customer": customer, "from": from_, "to": to, "cursor": cursor, "limit": limit}, options)
 
-    def entries_each(self, *, wallet: str = OMIT, customer: str = OMIT, from: str = OMIT, to: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["LedgerEntry", None, None]:
+    def entries_each(self, *, wallet: str = OMIT, customer: str = OMIT, from_: str = OMIT, to: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["LedgerEntry", None, None]:
         """The ledger for other books: entries with customer and unit, page by page: one after the other, page by page, to the end.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
         customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
-        from: RFC 3339. Entries of this instant or later.
+        from_: RFC 3339. Entries of this instant or later.
         to: RFC 3339. Entries before this instant.
         cursor: Where to go on: the `cursor` of the page before.
         limit: Looks at this many; 1,000 unless set.
         """
-        return self._client._each("feed.entries", {"wallet": wallet, "customer": customer, "from": from, "to": to, "cursor": cursor, "limit": limit}, options)
+        return self._client._each("feed.entries", {"wallet": wallet, "customer": customer, "from": from_, "to": to, "cursor": cursor, "limit": limit}, options)
 
     def stream(self, *, cursor: str = OMIT, options: Optional[Options] = None) -> Generator["FeedItem", None, None]:
         """The feed as server-sent events; goes on behind Last-Event-ID.
