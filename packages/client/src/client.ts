@@ -147,10 +147,9 @@ async function* each(
       string,
       unknown
     >;
-    const items = page[list] as unknown[];
-    yield* items;
-    // The feed always has a cursor: there an empty page is the end.
-    cursor = items.length === 0 ? null : page.cursor;
+    yield* page[list] as unknown[];
+    // A page of a filter may be empty and go on; where a cursor stays good for what comes, `ended` says that this is all now.
+    cursor = page.ended === true ? null : page.cursor;
   } while (cursor !== null);
 }
 

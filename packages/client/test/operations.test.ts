@@ -19,7 +19,7 @@ afterAll(async () => {
 test('the table of operations is the list of the service', () => {
   expect(Object.keys(OPERATIONS).sort()).toEqual(operations.map(({ name }) => name).sort());
   const notRepeatable = Object.entries(OPERATIONS).filter(([, row]) => 'repeatable' in row);
-  expect(notRepeatable.map(([name]) => name).sort()).toEqual(['deadLetters.redriveAll', 'keys.create']);
+  expect(notRepeatable.map(([name]) => name).sort()).toEqual(['deadLetters.redriveAll', 'epochs.open', 'keys.create']);
 });
 
 describe('every operation', () => {
@@ -169,6 +169,33 @@ describe('every operation', () => {
       expect(JSON.stringify(event)).toBe(known[4]);
       break;
     }
+  });
+
+  test('for other books: batches, balances of many, remainders, the ledger, jobs of a wallet, prune', async () => {
+    const [wallet, customer] = [newId('books'), newId('customer')];
+    const opened = await client.wallets.openMany({ items: [{ wallet, customer }] });
+    expect(opened.items).toEqual([{ outcome: 'opened' }]);
+    const adjusted = await client.wallets.adjustMany({ items: [{ wallet, key: 'opening', amount: 9 }] });
+    expect(adjusted.items).toMatchObject([{ outcome: 'adjusted', balance: 9 }]);
+    expect((await client.wallets.balances({ wallets: [wallet] })).items).toMatchObject([{ booked: 9 }]);
+    expect((await client.wallets.remainders({ customer })).remainders).toMatchObject([{ remaining: 9 }]);
+    const ledger = await collect(client.feed.entries.each({ wallet, limit: 1 }));
+    expect(ledger).toMatchObject([{ customer, amount: 9 }]);
+    expect(await client.feed.entries({ wallet, from: '2999-01-01T00:00:00Z' })).toMatchObject({ entries: [] });
+    await client.jobs.submit({ wallet, job: 'j', queue: null, price: 4 });
+    for (const job of ['k', 'l']) await client.jobs.submit({ wallet, job, queue: null, price: 0 });
+    await client.jobs.cancel({ wallet, job: 'j' });
+    // Pages of a filter that are empty do not end the walk.
+    expect(await client.jobs.list({ wallet, state: 'canceled', limit: 1 })).toMatchObject({ jobs: [{ id: 'j' }] });
+    expect((await collect(client.jobs.list.each({ wallet, limit: 1 }))).map(({ id }) => id)).toEqual(['l', 'k', 'j']);
+    expect(await client.jobs.prune({ olderThanMs: 3_600_000, dryRun: true })).toMatchObject({ prunable: 0 });
+  });
+
+  // Last: cursors of before are refused from here on.
+  test('epochs and the service itself', async () => {
+    expect(await client.epochs.open({ reason: 'restored' })).toMatchObject({ number: 1, reason: 'restored' });
+    expect((await client.epochs.list()).epochs).toHaveLength(2);
+    expect(await client.system.info()).toMatchObject({ epoch: { number: 1 } });
   });
 
   test('was called', () => {

@@ -434,6 +434,7 @@ class QueuesListAnswer(TypedDict):
 class FeedReadAnswer(TypedDict):
     events: List[Union["EntryEvent", "AttemptEvent"]]
     cursor: Optional[str]
+    ended: bool
 
 
 class EpochsListAnswer(TypedDict):

@@ -83,10 +83,9 @@ class RecoupClient(Groups):
     def _each(self, name: str, given: Dict[str, Any], options: Optional[Options] = None) -> Generator[Any, None, None]:
         while True:
             page = self._call(name, given, options)
-            items = page[OPERATIONS[name].page]
-            yield from items
-            # The feed always has a cursor: there an empty page is the end.
-            if not items or page["cursor"] is None:
+            yield from page[OPERATIONS[name].page]
+            # A page of a filter may be empty and go on; where a cursor stays good for what comes, `ended` says that this is all now.
+            if page.get("ended") or page["cursor"] is None:
                 return
             given = {**given, "cursor": page["cursor"]}
 

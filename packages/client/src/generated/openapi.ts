@@ -779,7 +779,7 @@ export interface paths {
         };
         /**
          * The events behind a cursor: entries and ends of attempts, in one order
-         * @description Keep `cursor` and give it back next time; no events mean that nothing new is final yet. Refused as `epoch_changed` after a restore or a failover: go on with the `cursor` of the refusal, null is from the beginning.
+         * @description Keep `cursor` and give it back next time; `ended` means that nothing new is final yet. Refused as `epoch_changed` after a restore or a failover: go on with the `cursor` of the refusal, null is from the beginning.
          *
          *     Scopes: app, viewer, operator, admin.
          */
@@ -1374,7 +1374,7 @@ export interface components {
         LedgerPage: {
             entries: components["schemas"]["LedgerEntry"][];
             cursor: string | null;
-            /** @description True: nothing more is there now. */
+            /** @description True: nothing more is there now; the cursor stays good for what comes. */
             ended: boolean;
         };
         Epoch: {
@@ -2912,6 +2912,8 @@ export interface operations {
                     "application/json": {
                         events: (components["schemas"]["EntryEvent"] | components["schemas"]["AttemptEvent"])[];
                         cursor: string | null;
+                        /** @description True: nothing more is there now; the cursor stays good for what comes. */
+                        ended: boolean;
                     };
                 };
             };

@@ -53,6 +53,7 @@ const AttemptEvent = s.fields(
   { title: 'AttemptEvent', description: 'An attempt ended.' },
 );
 const Event = Type.Union([EntryEvent, AttemptEvent]);
+const ended = Type.Boolean({ description: 'True: nothing more is there now; the cursor stays good for what comes.' });
 const POLL_MS = 500;
 
 /** Every event with its cursor, from a cursor on, and then what comes. */
@@ -77,16 +78,19 @@ export const feed: readonly Operation[] = [
     name: 'feed.read',
     summary: 'The events behind a cursor: entries and ends of attempts, in one order',
     description:
-      'Keep `cursor` and give it back next time; no events mean that nothing new is final yet. Refused as `epoch_changed` after a restore or a failover: go on with the `cursor` of the refusal, null is from the beginning.',
+      'Keep `cursor` and give it back next time; `ended` means that nothing new is final yet. Refused as `epoch_changed` after a restore or a failover: go on with the `cursor` of the refusal, null is from the beginning.',
     scopes: ['app', 'viewer', 'operator'],
     method: 'GET',
     path: '/v1/feed',
     params: s.none,
     query: s.fields({ cursor: s.cursor, limit: s.optional(s.count('At most this many; 500 unless set.', 1, 5000)) }),
     body: null,
-    output: s.fields({ events: Type.Array(Event), cursor: s.nextCursor }),
+    output: s.fields({ events: Type.Array(Event), cursor: s.nextCursor, ended }),
     errors: ['epoch_changed', 'epoch_needed'],
-    run: ({ recoup }, { cursor, limit }) => recoup.feed.read(cursor ?? null, limit ?? 500),
+    run: async ({ recoup }, { cursor, limit }) => {
+      const page = await recoup.feed.read(cursor ?? null, limit ?? 500);
+      return { ...page, ended: page.events.length === 0 };
+    },
   }),
   operation({
     name: 'feed.entries',
@@ -110,7 +114,7 @@ export const feed: readonly Operation[] = [
       {
         entries: Type.Array(LedgerEntry),
         cursor: s.nextCursor,
-        ended: Type.Boolean({ description: 'True: nothing more is there now.' }),
+        ended,
       },
       { title: 'LedgerPage' },
     ),
