@@ -84,7 +84,7 @@ export class Wallets {
 
   /** Opens in one batch: an answer or a Refusal per item, in order. */
   async openMany(inputs: readonly OpenInput[]): Promise<(Opened | Refusal)[]> {
-    const rows = check.list('openMany', inputs).map(openInput);
+    const rows = check.items('openMany', inputs, openInput);
     const answers = await this.#runner.many(openWallet, rows);
     return answers.map((a, i) => (a instanceof Refusal ? a : openAnswer(a, rows[i]!)));
   }
@@ -129,19 +129,19 @@ export class Wallets {
 
   /** Adjusts in one batch: an answer or a Refusal per item, in order. */
   async adjustMany(inputs: readonly Adjust[]): Promise<(KeyedEntry<Outcome<'wallet.adjust'>> | Refusal)[]> {
-    const rows = check.list('adjustMany', inputs).map((input) => keyedInput('adjust', input));
+    const rows = check.items('adjustMany', inputs, (input) => keyedInput('adjust', input));
     const answers = await this.#runner.many(adjustEntry, rows);
     return answers.map((a, i) => (a instanceof Refusal ? a : keyedAnswer(a, rows[i]!)));
   }
 
   /** What the wallet holds now: booked, spendable, held by running jobs, at risk. Refuses `no_wallet`. */
   async balance(wallet: string): Promise<Balance> {
-    return orThrow((await this.balances([wallet]))[0]!);
+    return orThrow((await this.balances([check.id('wallet', wallet)]))[0]!);
   }
 
   /** What many wallets hold at one moment: a balance or a Refusal (`no_wallet`) per wallet, in order. */
   async balances(wallets: readonly string[]): Promise<(Balance | Refusal)[]> {
-    const ids = check.list('balances', wallets).map((wallet) => check.id('wallet', wallet));
+    const ids = check.list('balances', wallets).map((wallet, index) => check.id(`balances[${index}]`, wallet));
     const rows = await this.#runner.read(
       getBalance,
       [...new Set(ids)].map((wallet_id) => ({ wallet_id })),

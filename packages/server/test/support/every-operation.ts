@@ -30,6 +30,12 @@ async function moneyAndQueues(api: Api, secret: string): Promise<void> {
   await api.call('wallets.grant', { wallet, key: 'k', amount: 100, note: secret });
   await api.call('wallets.grantMany', { items: [{ wallet, key: 'k2', amount: 1, note: secret }] });
   await api.call('wallets.adjust', { wallet, key: 'a', amount: -3, note: secret });
+  const opened = newId('money');
+  await api.call('wallets.openMany', { items: [{ wallet: opened, customer: 'c' }] });
+  await api.call('wallets.adjustMany', { items: [{ wallet: opened, key: 'opening', amount: 5, note: secret }] });
+  await api.call('wallets.balances', { wallets: [wallet, opened] });
+  await api.call('wallets.remainders', { customer: 'c' });
+  await api.call('feed.entries', { wallet });
   await api.call('wallets.balance', { wallet });
   await api.call('wallets.balance', { wallet, at: '2001-01-01T00:00:00Z' });
   await api.call('wallets.entries', { wallet });
@@ -66,6 +72,7 @@ async function signals(api: Api, secret: string, wallet: string): Promise<void> 
   const items = ['x', 'y'].map((job) => ({ wallet, job: newId(job), queue: null, price: 1, payload: secret }));
   await api.call('jobs.submitMany', { items });
   const [x, y] = items.map(({ job }) => ({ wallet, job, attempt: 1 }));
+  await api.call('jobs.prune', { olderThanMs: 86_400_000 });
   await api.call('jobs.failMany', { items: [{ ...x, reason: secret }] });
   await api.call('jobs.succeedMany', { items: [{ ...y, result: secret }] });
 }
