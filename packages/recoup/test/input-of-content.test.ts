@@ -1,23 +1,11 @@
 // Input that people write: payloads, results, labels, texts, instants, options; stored as it is or refused by name.
 import { expect } from 'vitest';
 import type { InTransaction, Submit } from '../src/index.ts';
-import { answer, digest, refusal } from './support/look.ts';
-import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
+import { answer } from './support/look.ts';
+import { refuses } from './support/refuses.ts';
+import { booksAreRight, newId, staging } from './support/stage.ts';
 
 const { onEvery, onFirst } = staging();
-
-async function refuses(
-  s: Stage,
-  field: string | RegExp,
-  call: (recoup: InTransaction) => Promise<unknown>,
-  what: unknown = '',
-) {
-  const before = await digest(s.db);
-  const refused = await refusal(() => call(s.recoup));
-  expect([what, refused.code]).toEqual([what, 'invalid']);
-  expect(String(refused.details.field)).toMatch(field);
-  expect([what, await digest(s.db)]).toEqual([what, before]);
-}
 
 const cyclic: Record<string, unknown> = { a: {} };
 cyclic.a = { back: cyclic };

@@ -7,6 +7,7 @@ import { type TestDatabase, testDatabase } from 'recoup/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasPgBouncer, startPgBouncer } from './support/pgbouncer.ts';
 import { type Pooler, startTransactionPooler } from './support/transaction-pooler.ts';
+import { jobFor, walletIn } from './support/wallets.ts';
 
 const CONNECTIONS = 4;
 let number = 0;
@@ -36,14 +37,7 @@ describe.each(places)('$name, $kind', ({ url, start }) => {
     await database.drop();
   });
 
-  async function newWallet(): Promise<string> {
-    number += 1;
-    const wallet = `wallet-${number}`;
-    await recoup.wallets.open({ wallet, customer: 'customer' });
-    await recoup.wallets.grant({ wallet, key: 'start', amount: 100 });
-    return wallet;
-  }
-  const job = (wallet: string, id = 'j1') => ({ wallet, job: id, queue: 'q', price: 10 });
+  const newWallet = () => walletIn(recoup);
 
   test('the pooler is one: it keeps no session for a client, and refuses startup options', async () => {
     const client = new pg.Client({ connectionString: pooler.url });
@@ -77,7 +71,9 @@ describe.each(places)('$name, $kind', ({ url, start }) => {
 
   test('submits at once, every one of them twice: each charged once', async () => {
     const wallets = await Promise.all(Array.from({ length: 10 }, newWallet));
-    const inputs = wallets.flatMap((wallet) => ['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd'].map((id) => job(wallet, id)));
+    const inputs = wallets.flatMap((wallet) =>
+      ['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd'].map((id) => jobFor(wallet, id)),
+    );
     const answers = await Promise.all(inputs.map((input) => recoup.jobs.submit(input)));
     const charged = answers.filter((answer) => answer.outcome === 'charged');
     expect(charged).toHaveLength(40);
@@ -90,7 +86,7 @@ describe.each(places)('$name, $kind', ({ url, start }) => {
     const queue = `life-${number}`;
     const one = { wallet, job: 'j1' };
     await recoup.queues.configure(queue, { backoffBaseMs: 0, backoffMaxMs: 0 });
-    await recoup.jobs.submit({ ...job(wallet), queue });
+    await recoup.jobs.submit({ ...jobFor(wallet), queue });
     expect(await recoup.jobs.lease({ queue, requestId: `${queue}-1` })).toHaveLength(1);
     expect(await recoup.jobs.lease({ queue, requestId: `${queue}-1` })).toHaveLength(1);
     expect(await recoup.jobs.extend({ ...one, attempt: 1 })).toMatchObject({ outcome: 'extended' });
@@ -119,7 +115,7 @@ describe.each(places)('$name, $kind', ({ url, start }) => {
         return { by: work.attempt };
       });
     });
-    await elsewhere.jobs.submit({ ...job(wallet), queue });
+    await elsewhere.jobs.submit({ ...jobFor(wallet), queue });
     elsewhere.wake(queue);
     expect(await worked).toMatchObject({ wallet, id: 'j1', attempt: 1 });
     await elsewhere.close();
@@ -131,7 +127,7 @@ describe.each(places)('$name, $kind', ({ url, start }) => {
   test('sweeps lapse what is due', async () => {
     const wallet = await newWallet();
     const queue = `sweep-${number}`;
-    await recoup.jobs.submit({ ...job(wallet), queue });
+    await recoup.jobs.submit({ ...jobFor(wallet), queue });
     await recoup.jobs.lease({ queue });
     await database.advance(3_600_000);
     expect((await recoup.sweep()).lapsed).toBeGreaterThan(0);
@@ -141,15 +137,15 @@ describe.each(places)('$name, $kind', ({ url, start }) => {
 
   test('transaction(fn), and using() in the host’s transactions through the pooler', async () => {
     const wallet = await newWallet();
-    await recoup.transaction((inside) => inside.jobs.submit(job(wallet, 'own')));
+    await recoup.transaction((inside) => inside.jobs.submit(jobFor(wallet, 'own')));
     const client = new pg.Client({ connectionString: pooler.url });
     await client.connect();
     await client.query('begin');
-    await recoup.using(client).jobs.submit(job(wallet, 'pg'));
+    await recoup.using(client).jobs.submit(jobFor(wallet, 'pg'));
     await client.query('commit');
     await client.end();
     const sql = postgres(pooler.url, { max: 2, prepare: false, fetch_types: false });
-    await sql.begin((tx) => recoup.using(forPostgresJs(tx)).jobs.submit(job(wallet, 'postgres.js')));
+    await sql.begin((tx) => recoup.using(forPostgresJs(tx)).jobs.submit(jobFor(wallet, 'postgres.js')));
     await sql.end();
     expect(await recoup.wallets.balance(wallet)).toMatchObject({ booked: 70, lastSeq: 4 });
   });
@@ -159,12 +155,12 @@ describe.each(places)('$name, $kind', ({ url, start }) => {
     const slow = new pg.Client({ connectionString: pooler.url });
     await slow.connect();
     await slow.query('begin');
-    await recoup.using(slow).jobs.submit(job(held, 'slow'));
-    const answers = await recoup.jobs.submitMany([job(held), job(free)]);
+    await recoup.using(slow).jobs.submit(jobFor(held, 'slow'));
+    const answers = await recoup.jobs.submitMany([jobFor(held), jobFor(free)]);
     expect(answers).toMatchObject([{ code: 'wallet_busy' }, { outcome: 'charged' }]);
     await slow.query('commit');
     await slow.end();
-    expect(await recoup.jobs.submit(job(held))).toMatchObject({ outcome: 'charged', balance: 80 });
+    expect(await recoup.jobs.submit(jobFor(held))).toMatchObject({ outcome: 'charged', balance: 80 });
   });
 
   test('no connection of the server keeps anything of a client', async () => {

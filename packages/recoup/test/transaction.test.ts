@@ -3,6 +3,7 @@ import pg from 'pg';
 import { open, type Recoup, Refusal, TransactionAborted, TransactionConflict, type Work } from 'recoup';
 import { type TestDatabase, testDatabase } from 'recoup/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { jobFor, walletIn } from './support/wallets.ts';
 
 /** Nothing is found by polling within a test: what starts was woken. */
 const NEVER = 3_600_000;
@@ -22,14 +23,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     await database.drop();
   });
 
-  async function newWallet(): Promise<string> {
-    number += 1;
-    const wallet = `wallet-${number}`;
-    await recoup.wallets.open({ wallet, customer: 'customer' });
-    await recoup.wallets.grant({ wallet, key: 'start', amount: 100 });
-    return wallet;
-  }
-  const job = (wallet: string, id = 'j1') => ({ wallet, job: id, queue: 'q', price: 10 });
+  const newWallet = () => walletIn(recoup);
   const orders = (id: string) => database.query('select id from orders where id = $1', [id]);
 
   /** A worker on a queue of its own, asleep, and the next job that reaches it. */
@@ -54,14 +48,14 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const wallet = await newWallet();
     const answer = await recoup.transaction(async (inside, client) => {
       await client.query('insert into orders values ($1)', [wallet]);
-      return inside.jobs.submit(job(wallet));
+      return inside.jobs.submit(jobFor(wallet));
     });
     expect(answer).toMatchObject({ outcome: 'charged', balance: 90 });
     expect(await orders(wallet)).toHaveLength(1);
     const other = await newWallet();
     const refused = recoup.transaction(async (inside, client) => {
       await client.query('insert into orders values ($1)', [other]);
-      await inside.jobs.submit({ ...job(other), price: 101 });
+      await inside.jobs.submit({ ...jobFor(other), price: 101 });
     });
     await expect(refused).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await orders(other)).toEqual([]);
@@ -75,8 +69,8 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       runs += 1;
       await client.query('set transaction isolation level repeatable read');
       await client.query('insert into orders values ($1)', [wallet]);
-      if (runs <= 2) await recoup.jobs.submit({ ...job(wallet, `elsewhere-${runs}`), price: 1 });
-      return inside.jobs.submit(job(wallet));
+      if (runs <= 2) await recoup.jobs.submit({ ...jobFor(wallet, `elsewhere-${runs}`), price: 1 });
+      return inside.jobs.submit(jobFor(wallet));
     });
     expect(runs).toBe(3);
     expect(answer).toMatchObject({ outcome: 'charged', seq: 4, balance: 88 });
@@ -110,7 +104,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       recoup.transaction(async (inside, client) => {
         await client.query('set transaction isolation level serializable');
         const { booked } = await inside.wallets.balance(read);
-        const answer = await inside.jobs.submit({ ...job(write), price: booked });
+        const answer = await inside.jobs.submit({ ...jobFor(write), price: booked });
         arrived += 1;
         if (arrived === 2) bothWrote();
         await both;
@@ -125,7 +119,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const swallowed = recoup.transaction(async (inside, client) => {
       await client.query('insert into orders values ($1)', [wallet]);
       await client.query('select 1 / 0').catch(() => {});
-      await inside.jobs.submit(job(wallet)).catch(() => {});
+      await inside.jobs.submit(jobFor(wallet)).catch(() => {});
       return 'done';
     });
     await expect(swallowed).rejects.toBeInstanceOf(TransactionAborted);
@@ -158,7 +152,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
   test('transaction(fn) wakes the workers after its commit', async () => {
     const wallet = await newWallet();
     const { queue, worked } = await sleepingWorker();
-    await recoup.transaction((inside) => inside.jobs.submit({ ...job(wallet), queue }));
+    await recoup.transaction((inside) => inside.jobs.submit({ ...jobFor(wallet), queue }));
     expect(await worked).toMatchObject({ wallet, id: 'j1', attempt: 1 });
   });
 
@@ -168,7 +162,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     await client.query('begin');
-    await recoup.using(client).jobs.submit({ ...job(wallet), queue });
+    await recoup.using(client).jobs.submit({ ...jobFor(wallet), queue });
     await client.query('commit');
     await client.end();
     recoup.wake(queue);
@@ -179,7 +173,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const wallet = await newWallet();
     const elsewhere = await open({ connection: database.url, sweep: false, pollMs: NEVER });
     const { queue, worked } = await sleepingWorker(elsewhere);
-    await recoup.transaction((inside) => inside.jobs.submit({ ...job(wallet), queue }));
+    await recoup.transaction((inside) => inside.jobs.submit({ ...jobFor(wallet), queue }));
     expect(await worked).toMatchObject({ wallet, id: 'j1' });
     await elsewhere.close();
   });
@@ -190,7 +184,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const { queue, worked } = await sleepingWorker(polling);
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    await recoup.using(client).jobs.submit({ ...job(wallet), queue });
+    await recoup.using(client).jobs.submit({ ...jobFor(wallet), queue });
     await client.end();
     expect(await worked).toMatchObject({ wallet, id: 'j1' });
     await polling.close();
@@ -199,8 +193,8 @@ describe.each(inject('servers'))('$name', ({ url }) => {
   test('the client of transaction(fn) can be given to using(): it is the same transaction', async () => {
     const wallet = await newWallet();
     const balances = await recoup.transaction(async (inside, client) => {
-      await inside.jobs.submit(job(wallet, 'one'));
-      await recoup.using(client).jobs.submit(job(wallet, 'two'));
+      await inside.jobs.submit(jobFor(wallet, 'one'));
+      await recoup.using(client).jobs.submit(jobFor(wallet, 'two'));
       return [(await inside.wallets.balance(wallet)).booked, (await recoup.wallets.balance(wallet)).booked];
     });
     expect(balances).toEqual([80, 100]);

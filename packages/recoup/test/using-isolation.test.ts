@@ -3,8 +3,7 @@ import { open, type Recoup, TransactionAborted, TransactionConflict } from 'reco
 import { type TestDatabase, testDatabase } from 'recoup/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type Host, hostClients } from './support/host-clients.ts';
-
-let number = 0;
+import { jobFor, walletIn } from './support/wallets.ts';
 
 describe.each(inject('servers'))('$name', ({ url }) => {
   let database: TestDatabase;
@@ -20,14 +19,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     await database.drop();
   });
 
-  async function newWallet(): Promise<string> {
-    number += 1;
-    const wallet = `wallet-${number}`;
-    await recoup.wallets.open({ wallet, customer: 'customer' });
-    await recoup.wallets.grant({ wallet, key: 'start', amount: 100 });
-    return wallet;
-  }
-  const job = (wallet: string, id = 'j1') => ({ wallet, job: id, queue: 'q', price: 10 });
+  const newWallet = () => walletIn(recoup);
   const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
     work.then(
       () => undefined,
@@ -45,7 +37,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       locked = done;
     });
     const over = recoup.transaction(async (inside) => {
-      await inside.jobs.submit(job(wallet, 'holder'));
+      await inside.jobs.submit(jobFor(wallet, 'holder'));
       locked();
       await held;
     });
@@ -73,8 +65,8 @@ describe.each(inject('servers'))('$name', ({ url }) => {
         const attempt = () =>
           host.transaction(async ({ recoup: inside, run }) => {
             await run('insert into orders values ($1)', [wallet]);
-            if (errors.length === 0) await recoup.jobs.submit(job(wallet, 'elsewhere'));
-            return inside.jobs.submit(job(wallet));
+            if (errors.length === 0) await recoup.jobs.submit(jobFor(wallet, 'elsewhere'));
+            return inside.jobs.submit(jobFor(wallet));
           }, isolation);
         const first = await thrownBy(attempt());
         errors.push(first);
@@ -91,8 +83,8 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       const wallet = await newWallet();
       const answer = await host.transaction(async ({ recoup: inside, run }) => {
         await run('insert into orders values ($1)', [wallet]);
-        await recoup.jobs.submit(job(wallet, 'elsewhere'));
-        return inside.jobs.submit(job(wallet));
+        await recoup.jobs.submit(jobFor(wallet, 'elsewhere'));
+        return inside.jobs.submit(jobFor(wallet));
       });
       expect(answer).toMatchObject({ outcome: 'charged', balance: 80, seq: 3 });
     });
@@ -103,7 +95,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       await thrownBy(
         host.transaction(async ({ recoup: inside, run }) => {
           await thrownBy(run('select 1 / 0'));
-          answer = await thrownBy(inside.jobs.submit(job(wallet)));
+          answer = await thrownBy(inside.jobs.submit(jobFor(wallet)));
           throw new Error('give up');
         }),
       );
@@ -119,10 +111,10 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       let conflict: unknown;
       await host
         .transaction(async ({ recoup: inside, run }) => {
-          await inside.jobs.submit(job(free));
+          await inside.jobs.submit(jobFor(free));
           await run(`set local lock_timeout = '50ms'`);
           await run('savepoint before');
-          conflict = await thrownBy(inside.jobs.submit(job(wallet)));
+          conflict = await thrownBy(inside.jobs.submit(jobFor(wallet)));
           await run('rollback to savepoint before');
         })
         .catch((error: unknown) => {
@@ -145,11 +137,11 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       const crossing = (first: string, second: string) =>
         host.transaction(async ({ recoup: inside, run }) => {
           await run(`set local deadlock_timeout = '20ms'`);
-          await inside.jobs.submit(job(first, `${first}-first`));
+          await inside.jobs.submit(jobFor(first, `${first}-first`));
           arrived += 1;
           if (arrived === 2) bothArrived();
           await both;
-          await inside.jobs.submit(job(second, `${first}-second`));
+          await inside.jobs.submit(jobFor(second, `${first}-second`));
         });
       const ended = await Promise.all([thrownBy(crossing(a, b)), thrownBy(crossing(b, a))]);
       const lost = ended.filter((error) => error !== undefined);
@@ -167,7 +159,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
         host.transaction(async ({ recoup: inside, run }) => {
           await run('set transaction read only');
           expect((await inside.wallets.balance(wallet)).booked).toBe(100);
-          refused = await thrownBy(inside.jobs.submit(job(wallet)));
+          refused = await thrownBy(inside.jobs.submit(jobFor(wallet)));
           throw new Error('give up');
         }),
       );
@@ -177,13 +169,13 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     test('what is rolled back to a savepoint of the caller was never there', async () => {
       const wallet = await newWallet();
       const answer = await host.transaction(async ({ recoup: inside, run }) => {
-        await inside.jobs.submit(job(wallet, 'kept'));
+        await inside.jobs.submit(jobFor(wallet, 'kept'));
         await run('savepoint before');
-        await inside.jobs.submit(job(wallet));
-        await inside.jobs.submit(job(wallet, 'gone'));
+        await inside.jobs.submit(jobFor(wallet));
+        await inside.jobs.submit(jobFor(wallet, 'gone'));
         await run('rollback to savepoint before');
         expect((await inside.wallets.balance(wallet)).booked).toBe(90);
-        return inside.jobs.submit(job(wallet));
+        return inside.jobs.submit(jobFor(wallet));
       });
       expect(answer).toMatchObject({ outcome: 'charged', seq: 3, balance: 80 });
       await expect(recoup.jobs.get({ wallet, job: 'gone' })).rejects.toMatchObject({ code: 'no_job' });
@@ -198,7 +190,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
         await run(`set local intervalstyle = 'sql_standard'`);
         await run(`set local extra_float_digits = 0`);
         await run(`set local plan_cache_mode = 'force_custom_plan'`);
-        await inside.jobs.submit({ ...job(wallet), payload: { text: 'back\\slash' } });
+        await inside.jobs.submit({ ...jobFor(wallet), payload: { text: 'back\\slash' } });
         expect((await inside.jobs.get({ wallet, job: 'j1' })).payload).toEqual({ text: 'back\\slash' });
       });
       const { problems } = await recoup.verify();

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { open, type Recoup } from 'recoup';
 import { type TestDatabase, testDatabase } from 'recoup/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { jobFor, walletIn } from './support/wallets.ts';
 
 let number = 0;
 
@@ -24,19 +25,12 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     await database.drop();
   });
 
-  async function newWallet(): Promise<string> {
-    number += 1;
-    const wallet = `wallet-${number}`;
-    await recoup.wallets.open({ wallet, customer: 'customer' });
-    await recoup.wallets.grant({ wallet, key: 'start', amount: 100 });
-    return wallet;
-  }
-  const job = (wallet: string, id = 'j1') => ({ wallet, job: id, queue: 'q', price: 10 });
+  const newWallet = () => walletIn(recoup);
 
   /** Begins the slow caller's transaction, which charges a wallet and then stays open. */
   async function chargeAndLinger(wallet: string): Promise<void> {
     await slow.query('begin');
-    await recoup.using(slow).jobs.submit(job(wallet, 'slow'));
+    await recoup.using(slow).jobs.submit(jobFor(wallet, 'slow'));
   }
 
   test('submits of other wallets go through meanwhile, in the same batch and later; its own is answered when it is free', async () => {
@@ -44,12 +38,12 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const free = await Promise.all(Array.from({ length: 20 }, newWallet));
     await chargeAndLinger(held);
     let answered = false;
-    const waiting = recoup.jobs.submit(job(held)).then((answer) => {
+    const waiting = recoup.jobs.submit(jobFor(held)).then((answer) => {
       answered = true;
       return answer;
     });
     for (const id of ['a', 'b', 'c']) {
-      const answers = await Promise.all(free.map((wallet) => recoup.jobs.submit(job(wallet, id))));
+      const answers = await Promise.all(free.map((wallet) => recoup.jobs.submit(jobFor(wallet, id))));
       expect(answers.every((answer) => answer.outcome === 'charged')).toBe(true);
     }
     expect(answered).toBe(false);
@@ -98,14 +92,14 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const free = await newWallet();
     const impatient = await open({ connection: database.url, sweep: false, lockTimeoutMs: 50 });
     await chargeAndLinger(held);
-    const refused = impatient.jobs.submit(job(held));
+    const refused = impatient.jobs.submit(jobFor(held));
     const [answer] = await Promise.all([
-      impatient.jobs.submit(job(free)),
+      impatient.jobs.submit(jobFor(free)),
       expect(refused).rejects.toMatchObject({ code: 'wallet_busy', retryable: true, status: 503 }),
     ]);
     expect(answer).toMatchObject({ outcome: 'charged' });
     await slow.query('commit');
-    expect(await impatient.jobs.submit(job(held))).toMatchObject({ outcome: 'charged', seq: 3 });
+    expect(await impatient.jobs.submit(jobFor(held))).toMatchObject({ outcome: 'charged', seq: 3 });
     await impatient.close();
   });
 
@@ -114,7 +108,12 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const free = await newWallet();
     const impatient = await open({ connection: database.url, sweep: false, lockTimeoutMs: 50 });
     await chargeAndLinger(held);
-    const answers = await impatient.jobs.submitMany([job(held, 'a'), job(free, 'a'), job(held, 'b'), job(free, 'b')]);
+    const answers = await impatient.jobs.submitMany([
+      jobFor(held, 'a'),
+      jobFor(free, 'a'),
+      jobFor(held, 'b'),
+      jobFor(free, 'b'),
+    ]);
     const said = answers.map((answer) => ('outcome' in answer ? answer.outcome : answer.code));
     expect(said).toEqual(['wallet_busy', 'charged', 'wallet_busy', 'charged']);
     await impatient.close();
@@ -124,8 +123,8 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const wallet = await newWallet();
     const impatient = await open({ connection: database.url, sweep: false, lockTimeoutMs: 50 });
     await chargeAndLinger(wallet);
-    await expect(impatient.jobs.submit(job(wallet))).rejects.toMatchObject({ code: 'wallet_busy' });
-    expect(await impatient.using(slow).jobs.submit(job(wallet))).toMatchObject({ outcome: 'charged', balance: 80 });
+    await expect(impatient.jobs.submit(jobFor(wallet))).rejects.toMatchObject({ code: 'wallet_busy' });
+    expect(await impatient.using(slow).jobs.submit(jobFor(wallet))).toMatchObject({ outcome: 'charged', balance: 80 });
     await impatient.close();
   });
 
@@ -138,7 +137,9 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       const order = round % 2 === 0 ? turned : turned.reverse();
       const client = await pool.connect();
       await client.query('begin');
-      const answers = await recoup.using(client).jobs.submitMany(order.map((wallet) => job(wallet, `round-${round}`)));
+      const answers = await recoup
+        .using(client)
+        .jobs.submitMany(order.map((wallet) => jobFor(wallet, `round-${round}`)));
       await client.query('commit');
       client.release();
       return answers;

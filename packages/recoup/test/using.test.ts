@@ -3,9 +3,9 @@ import { open, type Recoup, Refusal } from 'recoup';
 import { type TestDatabase, testDatabase } from 'recoup/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type Host, hostClients } from './support/host-clients.ts';
+import { walletIn } from './support/wallets.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
-let number = 0;
 
 describe.each(inject('servers'))('$name', ({ url }) => {
   let database: TestDatabase;
@@ -23,14 +23,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
 
   const orders = (id: string) => database.query('select job from orders where id = $1', [id]);
 
-  /** A wallet of its own for a test, with 100 credits. */
-  async function newWallet(amount = 100): Promise<string> {
-    number += 1;
-    const wallet = `wallet-${number}`;
-    await recoup.wallets.open({ wallet, customer: 'customer' });
-    await recoup.wallets.grant({ wallet, key: 'start', amount });
-    return wallet;
-  }
+  const newWallet = (amount?: number) => walletIn(recoup, amount);
 
   describe.each(hostClients)('$name', ({ connect }) => {
     let host: Host;
@@ -192,7 +185,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
 
     test('every signal answers inside a transaction as it does outside', async () => {
       const wallet = await newWallet();
-      const queue = `signals-${number}`;
+      const queue = `signals of ${wallet}`;
       const outcomes = await host.transaction(async ({ recoup: inside }) => {
         const { jobs, wallets } = inside;
         await inside.queues.configure(queue, { backoffBaseMs: 0, backoffMaxMs: 0 });
