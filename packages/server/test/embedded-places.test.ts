@@ -239,6 +239,11 @@ describe('refused with a sentence', () => {
     await expect(refused).rejects.toThrow(`The folder ${join(file, 'recoup')} is absent and cannot be made`);
   });
 
+  test.runIf(existsSync('/proc/self'))('a folder, with its parents, on a file system that makes none', async () => {
+    const refused = startEmbedded({ dataDir: '/proc/recoup/a/b' });
+    await expect(refused).rejects.toMatchObject({ code: 'permission_denied' });
+  });
+
   test('data of another version', async () => {
     const dataDir = newFolder();
     await (await start({ dataDir })).stop();

@@ -35,7 +35,7 @@ const pointer = 'location';
 
 export async function openPlace(dataDir: string): Promise<Place> {
   const named = resolve(dataDir);
-  await mkdir(named, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+  await makeFolder(named).catch((error: unknown) => {
     // ENOENT is what Node says of a read-only file system here.
     if (!isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST')) throw error;
     throw new EmbeddedError('permission_denied', `The folder ${named} is absent and cannot be made (${error.code}).`);
@@ -43,6 +43,22 @@ export async function openPlace(dataDir: string): Promise<Place> {
   await refuseForeign(named);
   const folder = await realpath(named);
   return isRoot ? openAsRoot(folder) : openAsSelf(folder);
+}
+
+/** With its parents. Not by `recursive`: where a file system makes no folders (/proc) Node then tries for ever. */
+async function makeFolder(path: string): Promise<void> {
+  const make = () =>
+    mkdir(path, { mode: 0o700 }).catch(async (error: unknown) => {
+      if (!isErrno(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
+    });
+  try {
+    await make();
+  } catch (error) {
+    const parent = dirname(path);
+    if (!isErrno(error, 'ENOENT') || parent === path || (await exists(parent))) throw error;
+    await makeFolder(parent);
+    await make();
+  }
 }
 
 async function openAsSelf(folder: string): Promise<Place> {
