@@ -223,10 +223,10 @@ export class TransactionConflict extends Refusal {
   }
 }
 
-/** The caller's transaction was already aborted (25P02) when Recoup was called in it. */
+/** The caller's transaction was already aborted (25P02) when Recoup was called in it, or this call aborted it (`details.code`: why). */
 export class TransactionAborted extends Refusal {
   override readonly name = 'TransactionAborted';
-  constructor(options?: ErrorOptions) {
-    super('transaction_aborted', undefined, {}, options);
+  constructor(options?: ErrorOptions, details: Record<string, unknown> = {}) {
+    super('transaction_aborted', undefined, details, options);
   }
 }

@@ -218,4 +218,21 @@ onFirst('a batch of successes answers each, also where the final price of one ca
   expect(answers.map(named)).toEqual(['balance_limit', 'succeeded']);
 });
 
+onEvery('several that pass the limit only together end a caller’s transaction, and say so', async (s) => {
+  const one = await s.running(1);
+  const { wallet } = one;
+  await s.recoup.jobs.submit({ wallet, job: 'second', queue: null, price: 0 });
+  const { booked } = await s.recoup.wallets.balance(wallet);
+  await s.recoup.wallets.adjust({ wallet, key: 'down', amount: -MAX - booked + 10 });
+  const both = [
+    { ...at(one), finalPrice: 8 },
+    { wallet, job: 'second', finalPrice: 8 },
+  ];
+  const before = await digest(s.db);
+  const refused = await refusal(() => s.recoup.transaction(({ jobs }) => jobs.succeedMany(both)));
+  expect([refused.code, refused.details]).toEqual(['transaction_aborted', { code: 'balance_limit' }]);
+  expect(await digest(s.db)).toBe(before);
+  expect((await s.recoup.jobs.succeedMany(both)).map(named)).toEqual(['succeeded', 'balance_limit']);
+});
+
 onEvery('the books are right', booksAreRight);

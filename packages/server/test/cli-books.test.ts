@@ -168,6 +168,7 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
       ['--to', 'today'],
       ['--format', 'xml'],
       ['--cursor-file', folder],
+      ['--cursor-file', await file('')],
     ]) {
       expect(await run('export', 'entries', ...argv), argv.join(' ')).toMatchObject({ code: 2 });
     }

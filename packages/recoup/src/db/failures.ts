@@ -114,7 +114,13 @@ export function asRefusal(error: unknown, inTransaction: boolean): Refusal {
   }
   const code = CONSTRAINT_CODES[constraintOf(error)];
   const rival = code !== 'pruned' || /, charge\)/.test(String((error as { detail?: unknown }).detail ?? error));
-  if (code !== undefined && rival) return new Refusal(code, undefined, {}, { cause: error });
+  if (code !== undefined && rival) {
+    if (!inTransaction) return new Refusal(code, undefined, {}, { cause: error });
+    // An error of the database has ended the caller's transaction: no answer to one item, whatever it is about.
+    if (code === 'pruned')
+      return new TransactionConflict('Run the whole transaction again: a rival booked the job.', {}, { cause: error });
+    return new TransactionAborted({ cause: error }, { code });
+  }
   const state = codeOf(error);
   return new Refusal(CODES[kind], undefined, state ? { sqlstate: state } : {}, { cause: error });
 }

@@ -15,7 +15,7 @@ work as materialized (
   select i.*, j.*${source === 'input' ? ', recoup.clock() as now, recoup.clock() as at' : ''}
   from (select * from ${source} order by wallet_id, id, ord) i
   left join lateral (
-    select true as has_job, ctid as tid, ${COLUMNS}
+    select true as has_job, ctid as tid, tableoid as part, ${COLUMNS}
     from recoup.jobs where wallet_id = i.wallet_id and id = i.id for no key update ${lock}) j on true)`;
 
 /**
@@ -30,10 +30,11 @@ turn as (
 
 /**
  * The end of a write to `jobs j` from `seen s`: by ctid, so that exactly the version is written that is held and was judged,
- * and no guard is left to repeat. A version newer than the snapshot cannot be found that way: its input runs `again`.
+ * and no guard is left to repeat. A version newer than the snapshot cannot be found that way: its input runs `again`. A ctid
+ * alone is not unique where somebody has partitioned the table.
  */
 export const asJudged = `
-  from seen s where j.ctid = s.tid and s.wins
+  from seen s where j.ctid = s.tid and j.tableoid = s.part and s.wins
   returning s.ord`;
 
 /** The answers of a statement that moves no money: over `seen` and `won`, with `moved` where the job was written. */

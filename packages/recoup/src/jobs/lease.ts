@@ -47,7 +47,7 @@ found as materialized (
   cross join lateral (
     select j.* from generate_series(0, 9) p
     cross join lateral (
-      select ctid as tid, wallet_id, id, attempt, priority, not_before, payload_bytes
+      select ctid as tid, tableoid as part, wallet_id, id, attempt, priority, not_before, payload_bytes
       from recoup.jobs
       where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock()
         and not_before >= coalesce((i.marks ->> p::text)::timestamptz, '-infinity')
@@ -59,7 +59,7 @@ found as materialized (
 pick as materialized (
   select * from (select f.*, sum(payload_bytes) over (order by place) as bytes from found f) f
   where (bytes <= 16000000 or place = 1)
-    and case when (select request_id from input) is null then true else (select true from recoup.jobs j where j.ctid = f.tid) end),
+    and case when (select request_id from input) is null then true else (select true from recoup.jobs j where j.ctid = f.tid and j.tableoid = f.part) end),
 noted as (
   insert into recoup.lease_requests (queue, id, jobs, created_at)
   select i.queue, i.request_id, (select jsonb_agg(jsonb_build_array(wallet_id, id, attempt + 1)) from pick), recoup.clock()
@@ -71,7 +71,7 @@ won as (
     state = 'running', attempt = j.attempt + 1, lease_until = p.until, worker = p.worker,
     started_at = p.now, not_before = null, upstream_id = null, upstream_ref = null
   from pick p
-  where j.ctid = p.tid and (exists (select from input where request_id is null) or exists (select from noted))
+  where j.ctid = p.tid and j.tableoid = p.part and (exists (select from input where request_id is null) or exists (select from noted))
   returning j.*),
 given as (
   select j.* from prior cross join lateral jsonb_array_elements(prior.jobs) e

@@ -1,8 +1,8 @@
 // `recoup export`: the ledger and the unused credit for other books, as CSV or JSON lines, page by page.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { stringify } from 'csv-stringify/sync';
-import { InvalidInput } from 'recoup';
+import { InvalidInput, Refusal } from 'recoup';
 import { count, instantOf, Progress, type Tools, withTarget } from './tools.ts';
 
 type Row = Record<string, unknown>;
@@ -123,21 +123,41 @@ async function exportEntries(tools: Tools, options: EntriesOptions): Promise<voi
       await writer.write(page.entries);
       cursor = page.cursor ?? undefined;
       ended = page.ended;
-      if (cursorFile !== undefined && cursor !== undefined) writeFileSync(cursorFile, `${cursor}\n`);
+      if (cursorFile !== undefined && cursor !== undefined) keepCursor(cursorFile, cursor);
     }
-  }).finally(() => {
-    // Also where it broke off: what was written is behind this cursor.
-    tools.output.err(
-      `${count(writer.written)} entries${cursor === undefined ? '' : `; go on with --cursor ${cursor}`}`,
-    );
-  });
+  })
+    .catch((error: unknown) => {
+      if (error instanceof Refusal && error.code === 'epoch_changed') {
+        cursor = (error.details.cursor as string | null) ?? undefined;
+        const kept = cursorFile === undefined ? '' : ` (${cursorFile} is as it was: write that cursor into it)`;
+        const next = cursor === undefined ? 'from the beginning' : 'with the cursor below';
+        tools.output.err(`After a restore or a failover: go on ${next}${kept}.`);
+      }
+      throw error;
+    })
+    .finally(() => {
+      // Also where it broke off: what was written is behind this cursor.
+      tools.output.err(
+        `${count(writer.written)} entries${cursor === undefined ? '' : `; go on with --cursor ${cursor}`}`,
+      );
+    });
+}
+
+/** Appears whole or not at all: half a cursor would be no cursor. */
+function keepCursor(file: string, cursor: string): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, `${cursor}\n`, { flush: true });
+  renameSync(temporary, file);
 }
 
 function readCursor(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   try {
-    return readFileSync(file, 'utf8').trim() || undefined;
+    const cursor = readFileSync(file, 'utf8').trim();
+    if (cursor === '') throw new InvalidInput('--cursor-file', `is empty: ${file}; delete it to begin from the start`);
+    return cursor;
   } catch (error) {
+    if (error instanceof InvalidInput) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     throw new InvalidInput('--cursor-file', `cannot be read: ${file} (${code})`);

@@ -1,5 +1,6 @@
 // What the command line prints: data on stdout as a table or as JSON, everything else on stderr.
 
+import { fstatSync, fsyncSync, writeSync } from 'node:fs';
 import pc from 'picocolors';
 import { type ErrorCode, errors, Refusal } from 'recoup';
 import { EmbeddedError } from '../embedded/errors.ts';
@@ -13,10 +14,36 @@ export interface Output {
   drained?(): Promise<void>;
 }
 
-export const standard: Output = {
+const STDOUT = 1;
+
+/** Standard output that is a file: Node's stream ignores that only a part was taken, as on a disk that fills up. */
+const toFile: Pick<Output, 'out' | 'drained'> = {
+  out: (text) => {
+    const bytes = Buffer.from(`${text}\n`);
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(STDOUT, bytes, at);
+    } catch (error) {
+      throw new Refusal('internal', `The output could not be written (${(error as NodeJS.ErrnoException).code}).`);
+    }
+  },
+  drained: async () => fsyncSync(STDOUT),
+};
+const toStream: Pick<Output, 'out' | 'drained'> = {
   out: (text) => void process.stdout.write(`${text}\n`),
-  err: (text) => void process.stderr.write(`${text}\n`),
   drained: () => new Promise((done) => process.stdout.write('', () => done())),
+};
+
+function isFile(): boolean {
+  try {
+    return fstatSync(STDOUT).isFile();
+  } catch {
+    return false;
+  }
+}
+
+export const standard: Output = {
+  ...(isFile() ? toFile : toStream),
+  err: (text) => void process.stderr.write(`${text}\n`),
 };
 
 type Row = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, errors, Refusal } from 'recoup';
 import type { Ask } from '../cli/tools.ts';
 import type { Row } from './rows.ts';
-import type { Spool } from './spool.ts';
+import { exact, type Spool } from './spool.ts';
 
 /** As many as a batch of the operations takes. */
 export const BATCH = 1000;
@@ -12,7 +12,7 @@ const SHOWN = 100;
 
 export interface Imported {
   wallets: number;
-  sum: number;
+  sum: number | string;
   opened: number;
   granted: number;
   /** Debts. */
@@ -36,7 +36,7 @@ interface Item {
 
 export const nothing = (spool: Spool): Imported => ({
   wallets: spool.rows,
-  sum: spool.sum,
+  sum: exact(spool.sum),
   opened: 0,
   granted: 0,
   adjusted: 0,

@@ -3,7 +3,7 @@ import { Refusal } from 'recoup';
 import type { Ask } from '../cli/tools.ts';
 import { BATCH, otherWallet } from './balances.ts';
 import type { Row } from './rows.ts';
-import type { Spool } from './spool.ts';
+import { exact, type Spool } from './spool.ts';
 
 export interface Difference {
   line: number;
@@ -23,8 +23,8 @@ export interface Compared {
   equal: number;
   different: number;
   missing: number;
-  sumTheirs: number;
-  sumOurs: number;
+  sumTheirs: number | string;
+  sumOurs: number | string;
   differences: Difference[];
 }
 
@@ -38,7 +38,8 @@ export async function compareBalances(
   limit: number,
   onProgress: (done: number) => void,
 ): Promise<Compared> {
-  const result = { wallets: 0, equal: 0, different: 0, missing: 0, sumTheirs: spool.sum, sumOurs: 0 };
+  const result = { wallets: 0, equal: 0, different: 0, missing: 0 };
+  let ours = 0n;
   const differences: Difference[] = [];
   for await (const batch of spool.batches(BATCH)) {
     const { items } = await ask<{ items: (Found | Refusal | { code: string })[] }>('wallets.balances', {
@@ -48,7 +49,7 @@ export async function compareBalances(
       const item = items[index]!;
       const found = item instanceof Refusal || item.code !== undefined ? null : (item as Found);
       const difference = differenceOf(row, found, figure);
-      result.sumOurs += found?.[figure] ?? 0;
+      ours += BigInt(found?.[figure] ?? 0);
       if (difference === null) result.equal += 1;
       else result[found === null ? 'missing' : 'different'] += 1;
       if (difference !== null && differences.length < limit) differences.push(difference);
@@ -56,7 +57,7 @@ export async function compareBalances(
     result.wallets += batch.length;
     onProgress(result.wallets);
   }
-  return { ...result, differences };
+  return { ...result, sumTheirs: exact(spool.sum), sumOurs: exact(ours), differences };
 }
 
 function differenceOf(row: Row, found: Found | null, figure: Figure): Difference | null {

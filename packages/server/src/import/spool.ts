@@ -9,10 +9,13 @@ import { BrokenSource, type Cells, type LineProblem, type Row, RowChecker } from
 const SHOWN = 20;
 const CHUNK = 65_536;
 
+/** A sum as JSON has it exactly: a number, or its digits where a number would round it. */
+export const exact = (sum: bigint): number | string => (Number.isSafeInteger(Number(sum)) ? Number(sum) : `${sum}`);
+
 export interface Spool extends AsyncDisposable {
   /** How many rows there are. */
   readonly rows: number;
-  readonly sum: number;
+  readonly sum: bigint;
   batches(size: number): AsyncGenerator<Row[]>;
 }
 
@@ -63,7 +66,7 @@ async function write(source: AsyncIterable<Cells>, file: FileHandle, onProgress:
   }
   if (wrong > 0) throw refused(problems, wrong);
   await file.appendFile(out);
-  return { rows, sum: Number(sum) };
+  return { rows, sum };
 }
 
 function refused(problems: readonly LineProblem[], wrong: number): Refusal {
