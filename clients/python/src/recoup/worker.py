@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 #: So many tries in a row that came to nothing are an outage that somebody should hear of.
 OUTAGE = 3
+#: When to ask again about a lease whose answer was lost, where nothing came, in seconds: the lost request may still be on
+#: its way in the database, holding jobs that the question passed over.
+AGAIN = 0.2
 
 
 class Worker:
@@ -165,6 +168,8 @@ class Worker:
     def _lease(self) -> None:
         request_id: Optional[str] = None
         failures = 0
+        # How often an id whose answer was lost is still asked about, without waiting: see AGAIN.
+        owed = 0
         while not self._stopping.is_set():
             with self._changed:
                 if len(self._runs) >= self._concurrency:
@@ -176,15 +181,21 @@ class Worker:
             # Only an answer that arrived uses up the request id: a lost one is asked for again.
             request_id = request_id or str(uuid.uuid4())
             try:
-                leased = self._ask(free, request_id, self._wait_ms, Options(repeat=False), self._poll)
-                request_id = None
+                wait_ms = 0 if owed else self._wait_ms
+                leased = self._ask(free, request_id, wait_ms, Options(repeat=False), self._poll)
                 for job in leased:
                     self._start(job, failures > 0)
+                owed = 0 if leased else max(owed - 1, 0)
+                if owed:
+                    self._stopping.wait(AGAIN)
+                    continue
+                request_id = None
                 failures = 0
             except RecoupError as error:
                 if self._stopping.is_set():
                     break
                 failures += 1
+                owed = 2
                 if not error.retryable or failures == OUTAGE:
                     self._on_error(error)
                 self._stopping.wait(pause_seconds(failures, error.retry_after))
@@ -217,7 +228,12 @@ class Worker:
         a race with the poll that is still on its way.
         """
         try:
-            for leased in self._ask(1, request_id, 0, Options(repeat=False, timeout=5.0)):
+            options = Options(repeat=False, timeout=5.0)
+            jobs = self._ask(1, request_id, 0, options)
+            if not jobs:
+                time.sleep(AGAIN)
+                jobs = self._ask(1, request_id, 0, options)
+            for leased in jobs:
                 job = leased["job"]
                 key = {"wallet": job["wallet"], "job": job["id"], "attempt": job["attempt"]}
                 self._client.jobs.release(**key, reason="the worker is stopping")

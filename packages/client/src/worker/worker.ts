@@ -31,6 +31,12 @@ export interface WorkOptions {
   onError?: (error: Error) => void;
 }
 
+/**
+ * When to ask again about a lease whose answer was lost, where nothing came: the lost request may still be on its way in the
+ * database, holding jobs that the question passed over.
+ */
+const AGAIN_MS = 200;
+
 /** What a worker asks of the service. */
 export type Service = Pick<Calls, 'jobs' | 'queues'>;
 
@@ -126,6 +132,8 @@ export class Worker {
     const { signal } = this.#stopping;
     let requestId: string | undefined;
     let failures = 0;
+    // How often an id whose answer was lost is still asked about, without waiting: see AGAIN_MS.
+    let owed = 0;
     while (!signal.aborted) {
       const free = (this.#options.concurrency ?? 10) - this.#runs.size;
       if (free === 0) {
@@ -138,14 +146,21 @@ export class Worker {
       try {
         // Only an answer that arrived uses up the request id: a lost one is asked for again.
         requestId ??= crypto.randomUUID();
-        const leased = await this.#ask(free, requestId, this.#options.waitMs ?? 30_000, { signal });
-        requestId = undefined;
+        const waitMs = owed > 0 ? 0 : (this.#options.waitMs ?? 30_000);
+        const leased = await this.#ask(free, requestId, waitMs, { signal });
         for (const job of leased) this.#start(job, failures > 0);
+        owed = leased.length > 0 ? 0 : Math.max(owed - 1, 0);
+        if (owed > 0) {
+          await sleep(AGAIN_MS, signal);
+          continue;
+        }
+        requestId = undefined;
         failures = 0;
       } catch (threw) {
         if (signal.aborted) break;
         const error = asRecoupError(threw);
         failures += 1;
+        owed = 2;
         if (!error.retryable || failures === OUTAGE) this.#onError(error);
         await sleep(pauseMs(failures, error.retryAfterMs), signal);
       }
@@ -170,7 +185,12 @@ export class Worker {
    */
   async #giveBack(requestId: string): Promise<void> {
     try {
-      for (const { job } of await this.#ask(1, requestId, 0, { timeoutMs: 5000 })) {
+      let leased = await this.#ask(1, requestId, 0, { timeoutMs: 5000 });
+      if (leased.length === 0) {
+        await sleep(AGAIN_MS);
+        leased = await this.#ask(1, requestId, 0, { timeoutMs: 5000 });
+      }
+      for (const { job } of leased) {
         const key = { wallet: job.wallet, job: job.id, attempt: job.attempt };
         await this.#service.jobs.release({ ...key, reason: 'the worker is stopping' });
       }
