@@ -21,7 +21,7 @@ export interface Environment {
 /** Runs one command line; returns the exit code. */
 export async function run(argv: readonly string[], environment: Environment): Promise<number> {
   const { output } = environment;
-  const program = build(environment);
+  const program = programOf(environment);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return 0;
@@ -32,7 +32,8 @@ export async function run(argv: readonly string[], environment: Environment): Pr
   }
 }
 
-function build(environment: Environment): Command {
+/** The program as it parses: its commands with their arguments and options. */
+export function programOf(environment: Environment): Command {
   const { output, env } = environment;
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;

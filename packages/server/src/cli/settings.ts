@@ -127,7 +127,8 @@ function readFile(path: string | undefined): { path: string | undefined; setting
 
 function parsed(path: string, text: string): unknown {
   try {
-    return parse(text);
+    // What it would only warn of, it would write to stderr in its own words.
+    return parse(text, { logLevel: 'error' });
   } catch (error) {
     throw new InvalidInput(path, `is not YAML: ${(error as Error).message.split('\n')[0]}`);
   }

@@ -74,7 +74,7 @@ function addRoute(server: FastifyInstance, operation: Operation, context: RouteC
       try {
         request.query = readQuery(operation.query, request.query as Record<string, unknown>);
         // A body whose fields are all optional may be left out.
-        if (operation.body) request.body ??= {};
+        if (operation.body && request.rawBody === null) request.body = {};
         done();
       } catch (error) {
         done(error as Error);
