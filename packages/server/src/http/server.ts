@@ -1,6 +1,5 @@
 // The HTTP server: Fastify with our errors, limits, checks and routes; what it listens on and how it closes.
 
-import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyInstance,
@@ -9,11 +8,12 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
-import { InvalidInput, type Recoup, Refusal } from 'recoup';
+import { type Recoup, Refusal } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
 import { operations } from '../operations/operations.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import { Access, type AccessOptions } from './access.ts';
+import { Bodies } from './bodies.ts';
 import { answerBroken, watchConnections } from './connections.ts';
 import { addHealth, HEALTH_PATHS } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -39,6 +39,8 @@ export interface ServerOptions extends AccessOptions {
   maxStreamMs?: number;
   /** Connections at once; 10,000 unless set. */
   maxConnections?: number;
+  /** Bodies that arrive or are being handled, in bytes of all of them; 256 MiB unless set. */
+  maxHeldBytes?: number;
   /** How long a request may take to arrive, in ms; 30,000 unless set. */
   requestTimeoutMs?: number;
 }
@@ -77,7 +79,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   server.server.maxConnections = options.maxConnections ?? 10_000;
   // As it is: a schema describes the answer, it does not cut it.
   server.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  addParsers(server);
+  addParsers(server, options.maxHeldBytes);
   // First, so that a request that a later hook refuses has its span too.
   spans?.addHooks(server);
   const draining = () => stopping || (options.draining?.() ?? false);
@@ -141,16 +143,22 @@ const headersOf = (id: string) => ({
 
 const pathOf = (url: string) => url.split('?')[0]!;
 
-/** JSON only, and only UTF-8: other bytes would all become the same replacement character. */
-function addParsers(server: FastifyInstance): void {
+/** JSON only. */
+function addParsers(server: FastifyInstance, maxHeldBytes: number | undefined): void {
+  const bodies = new Bodies(maxHeldBytes);
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const bytes = body as Buffer;
-    if (bytes.length === 0) return done(null, undefined);
-    if (!isUtf8(bytes)) return done(new InvalidInput('body', 'must be UTF-8'));
-    request.rawBody = bytes;
-    parseJson(request, bytes.toString(), done);
+  server.addHook('preParsing', (request, reply, payload, done) => {
+    request.answer = reply.raw;
+    done(null, payload);
+  });
+  server.addContentTypeParser('application/json', (request, _payload, done) => {
+    bodies.read(request, request.caller !== null, request.answer!, (error, bytes) => {
+      if (error) return done(error);
+      if (bytes!.length === 0) return done(null, undefined);
+      request.rawBody = bytes!;
+      parseJson(request, bytes!.toString(), done);
+    });
   });
 }
 
