@@ -165,6 +165,19 @@ test('a command, option or choice that is not there exits 2', async () => {
   expect((await cli(['--version'])).out).toMatch(/^\d+\.\d+\.\d+/);
 });
 
+test('only JSON is read from a file; a file that cannot be read is named', async () => {
+  expect(await cli(['wallets', 'open', '@ann', '--customer', '-'])).toMatchObject({ code: 0 });
+  expect(JSON.parse((await cli(['--json', 'wallets', 'balance', '@ann'])).out)).toMatchObject({
+    wallet: '@ann',
+    customer: '-',
+  });
+  for (const path of ['/nowhere', '/etc']) {
+    const { code, err } = await cli(['--json', 'jobs', 'succeed', '@ann', 'j', '--result', `@${path}`]);
+    expect(code).toBe(errors.invalid.exit);
+    expect(JSON.parse(err)).toMatchObject({ code: 'invalid', field: 'result' });
+  }
+});
+
 test('migrate, verify, doctor, openapi; what does not add up exits 8', async () => {
   expect(JSON.parse((await cli(['--json', 'migrate'])).out)).toMatchObject({ applied: [] });
   expect((await cli(['migrate', '--schema', 'another'])).out).toContain('0001_money_and_work');
