@@ -199,6 +199,24 @@ test('migrate, verify, doctor, openapi; what does not add up exits 8', async () 
   await broken.close();
 });
 
+test.each([
+  ['port', '99999'],
+  ['verifyEveryMs', '0'],
+  ['stopDelayMs', '99999999999'],
+  ['logLevel', 'loud'],
+  ['publicUrl', 'nonsense'],
+  ['maxConnections', '1'],
+  ['connection', 'postgres://127.0.0.1:99999/x'],
+  ['connection', 'postgres://[/x'],
+])('a setting that cannot be is refused before anything starts: %s %s', async (field, value) => {
+  const flag = field === 'connection' ? 'database-url' : kebab(field);
+  for (const command of ['start', 'doctor', 'migrate']) {
+    const { code, err } = await cli(['--json', command, `--${flag}`, value]);
+    expect(code).toBe(errors.invalid.exit);
+    expect(JSON.parse(err)).toMatchObject({ code: 'invalid', field });
+  }
+});
+
 test('a dry run of a redrive says what it would do', async () => {
   const { out, code } = await cli(['--json', 'dead-letters', 'redrive-all', '--queue', 'q', '--dry-run']);
   expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, count: 0, mayReclaim: 0 });

@@ -1,7 +1,8 @@
 // What the command line prints: data on stdout as a table or as JSON, everything else on stderr.
 
 import pc from 'picocolors';
-import { type ErrorCode, errors, Refusal } from 'recoup';
+import { type ErrorCode, errors } from 'recoup';
+import { refusalFor } from '../http/problem.ts';
 
 export interface Output {
   /** Data. */
@@ -71,10 +72,11 @@ function flat(value: unknown): Row {
 
 /** What went wrong, in one line, and the exit code that says so. */
 export function failure(error: unknown, output: Output, json: boolean): number {
-  const refusal = error instanceof Refusal ? error : undefined;
-  const code: ErrorCode = refusal?.code ?? 'internal';
-  const message = error instanceof Error ? error.message : String(error);
-  if (json) output.err(JSON.stringify({ code, message, ...(refusal?.details ?? {}) }));
+  const refusal = refusalFor(error);
+  const code: ErrorCode = refusal.code;
+  // Whoever runs a command may know what nobody foresaw.
+  const message = code === 'internal' && error instanceof Error ? error.message : refusal.message;
+  if (json) output.err(JSON.stringify({ code, message, ...refusal.details }));
   else output.err(`${pc.red('recoup:')} ${clean(message)} (${code})`);
   return errors[code].exit;
 }
