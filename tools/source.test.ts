@@ -16,7 +16,7 @@ function files(folder: string, ending: RegExp): string[] {
 }
 
 // Generated ones are held to what they are generated from, and are as long as that.
-const sources = ['packages', 'bench', 'tools', 'examples']
+const sources = ['packages', 'bench', 'proof', 'tools', 'examples']
   .flatMap((folder) => files(folder, /\.(ts|mts|mjs)$/))
   .filter((path) => !path.includes('/generated/'));
 const python = [...files('clients', /\.py$/), ...files('examples', /\.py$/)].filter(

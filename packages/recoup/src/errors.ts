@@ -158,6 +158,12 @@ export const errors = {
     retry: false,
     sentence: 'A migration was applied with another text than this code carries.',
   },
+  migration_blocked: {
+    status: 503,
+    exit: 7,
+    retry: true,
+    sentence: 'A transaction that stays open holds a table that a migration changes: end it, or migrate later.',
+  },
   server_too_old: { status: 503, exit: 3, retry: false, sentence: 'PostgreSQL 15 or newer is needed.' },
   not_utf8: {
     status: 503,

@@ -3,7 +3,7 @@ export type { Database, Queryable } from './db/database.ts';
 export { type EpochState, epochState } from './db/epochs.ts';
 export { asRefusal, isConflict } from './db/failures.ts';
 export { grantTo } from './db/grants.ts';
-export { migrate, type SchemaState, schemaState } from './db/migrate.ts';
+export { type MigrateOptions, migrate, type SchemaState, schemaState } from './db/migrate.ts';
 export type { PoolUsage } from './db/pool.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';

@@ -37,7 +37,10 @@ export interface ServiceOptions {
   stopDelayMs?: number;
   /** Long polls and streams at once; 1,000 unless set. */
   maxWaiting?: number;
-  server?: Pick<ServerOptions, 'logger' | 'heartbeatMs' | 'maxStreamMs' | 'maxConnections' | 'requestTimeoutMs'>;
+  server?: Pick<
+    ServerOptions,
+    'logger' | 'heartbeatMs' | 'maxStreamMs' | 'maxConnections' | 'maxHeldBytes' | 'requestTimeoutMs'
+  >;
 }
 
 export interface Service extends AsyncDisposable {

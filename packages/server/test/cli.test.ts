@@ -171,6 +171,19 @@ test('a command, option or choice that is not there exits 2', async () => {
   expect((await cli(['--version'])).out).toMatch(/^\d+\.\d+\.\d+/);
 });
 
+test('only JSON is read from a file; a file that cannot be read is named', async () => {
+  expect(await cli(['wallets', 'open', '@ann', '--customer', '-'])).toMatchObject({ code: 0 });
+  expect(JSON.parse((await cli(['--json', 'wallets', 'balance', '@ann'])).out)).toMatchObject({
+    wallet: '@ann',
+    customer: '-',
+  });
+  for (const path of ['/nowhere', '/etc']) {
+    const { code, err } = await cli(['--json', 'jobs', 'succeed', '@ann', 'j', '--result', `@${path}`]);
+    expect(code).toBe(errors.invalid.exit);
+    expect(JSON.parse(err)).toMatchObject({ code: 'invalid', field: 'result' });
+  }
+});
+
 test('migrate, verify, doctor, openapi; what does not add up exits 8', async () => {
   expect(JSON.parse((await cli(['--json', 'migrate'])).out)).toMatchObject({ applied: [] });
   expect((await cli(['migrate', '--schema', 'another'])).out).toContain('0001_money_and_work');
@@ -190,6 +203,25 @@ test('migrate, verify, doctor, openapi; what does not add up exits 8', async () 
   expect(wrong.code).toBe(errors.unhealthy.exit);
   expect(JSON.parse(wrong.out).problems[0]).toMatchObject({ wallet, check: 'wallets.last_entry' });
   await broken.close();
+});
+
+test.each([
+  ['port', '99999'],
+  ['verifyEveryMs', '0'],
+  ['stopDelayMs', '99999999999'],
+  ['logLevel', 'loud'],
+  ['publicUrl', 'nonsense'],
+  ['maxConnections', '1'],
+  ['connection', 'postgres://127.0.0.1:99999/x'],
+  ['connection', 'postgres://[/x'],
+])('a setting that cannot be is refused before anything starts: %s %s', async (field, value) => {
+  const flag = field === 'connection' ? 'database-url' : kebab(field);
+  // A start that came as far as the database would end this process.
+  for (const command of [...(field === 'connection' ? [] : ['start']), 'doctor', 'migrate']) {
+    const { code, err } = await cli(['--json', command, `--${flag}`, value]);
+    expect(code).toBe(errors.invalid.exit);
+    expect(JSON.parse(err)).toMatchObject({ code: 'invalid', field });
+  }
 });
 
 test('a dry run of a redrive says what it would do', async () => {

@@ -1,5 +1,5 @@
 // What an error of the driver means: which may be repeated, which is the input's fault, and the code a caller sees.
-import { type ErrorCode, Refusal, TransactionAborted, TransactionConflict } from '../errors.ts';
+import { type ErrorCode, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from '../errors.ts';
 
 /**
  * - `race`: serialization failure or deadlock: the same statement may simply run again
@@ -106,6 +106,10 @@ export function asRefusal(error: unknown, inTransaction: boolean): Refusal {
       kind === 'locked' ? 'a row stayed locked past lock_timeout' : 'it lost a race with another transaction';
     const details = { sqlstate: codeOf(error) };
     return new TransactionConflict(`Run the whole transaction again: ${what}.`, details, { cause: error });
+  }
+  // What a driver says of an address that is none, before it connects.
+  if (/^ERR_(INVALID_URL|SOCKET_BAD_PORT)$/.test(codeOf(error) ?? '')) {
+    return new InvalidInput('connection', 'must be an address as postgres://user@host:port/database');
   }
   const parameter = /unsupported startup parameter:? *(\S+)?/i.exec(error instanceof Error ? error.message : '');
   if (parameter) {

@@ -1,10 +1,11 @@
 // Forward-only migrations: numbered SQL files applied once, in order, by whichever of many starting replicas is first.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidInput, Refusal } from '../errors.ts';
 import type { Queryable } from './database.ts';
 import { openEpochIfDue } from './epochs.ts';
-import { asRefusal } from './failures.ts';
+import { asRefusal, kindOf } from './failures.ts';
 import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
 /**
@@ -65,32 +66,74 @@ export function checkState(state: SchemaState, schema: string): void {
 }
 
 /**
- * Applies what is missing in one transaction. Safe under many starting replicas: the transaction holds an advisory lock
- * (a transaction's, since a session's is granted twice behind a transaction-mode pooler), the losers find it done.
- * Needs the right to create the schema, or a schema that the role owns. Opens the next epoch where a restore or a failover
- * makes one due. Returns the names of the applied migrations.
+ * How long a migration may wait for a table, in ms. While it waits, everything that comes after it waits too, so it
+ * stands back and tries again: a report that reads for an hour must not stop the service for an hour.
  */
-export async function migrate(client: Queryable, schema: string, upTo = Number.POSITIVE_INFINITY): Promise<string[]> {
+const STAND_MS = 1000;
+const MAX_PAUSE_MS = 10_000;
+
+export interface MigrateOptions {
+  /** The newest migration to apply; all of them unless set. */
+  upTo?: number;
+  /** How long to go on trying while somebody holds a table, in ms; a minute unless set. */
+  patienceMs?: number;
+}
+
+/**
+ * Applies what is missing in one transaction, so that one that is cut off leaves the version of before. Safe under many
+ * starting replicas and beside those that work. Needs the right to create the schema, or a schema that the role owns.
+ * Opens the next epoch where a restore or a failover makes one due. Returns the names of the applied migrations. Refuses
+ * `migration_blocked` where a transaction held a table all the time.
+ */
+export async function migrate(client: Queryable, schema: string, options: MigrateOptions = {}): Promise<string[]> {
   if (!isSchemaName(schema)) {
     throw new InvalidInput('schema', SCHEMA_RULE);
   }
-  const all = await migrations();
-  try {
-    // Whoever comes second waits for as long as the first one takes.
-    await client.query('begin', []);
-    await client.query('set local lock_timeout = 0', []);
-    const done = await applyMissing(
-      client,
-      schema,
-      all.filter((m) => m.number <= upTo),
-    );
-    await openEpochIfDue(client, schema);
-    await client.query('commit', []);
-    return done;
-  } catch (error) {
-    await Promise.resolve(client.query('rollback', [])).catch(() => {});
-    throw asRefusal(error, false);
+  const { upTo = Number.POSITIVE_INFINITY, patienceMs = 60_000 } = options;
+  const known = (await migrations()).filter((m) => m.number <= upTo);
+  const end = performance.now() + patienceMs;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await migrateOnce(client, schema, known);
+    } catch (error) {
+      await Promise.resolve(client.query('rollback', [])).catch(() => {});
+      if (!['locked', 'race'].includes(kindOf(error))) throw asRefusal(error, false);
+      if (performance.now() >= end) throw await blocked(client, schema, error);
+      // A little later each time, and not all replicas at once.
+      await sleep(Math.min(STAND_MS * attempt, MAX_PAUSE_MS, end - performance.now()) * (0.5 + Math.random() / 2));
+    }
   }
+}
+
+/**
+ * The lock is a transaction's, since a session's is granted twice behind a transaction-mode pooler. Whoever comes second
+ * waits for as long as the first one takes, and finds it done.
+ */
+async function migrateOnce(client: Queryable, schema: string, known: Migration[]): Promise<string[]> {
+  await client.query('begin isolation level read committed', []);
+  await client.query('set local lock_timeout = 0', []);
+  await client.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`recoup.migrate.${schema}`]);
+  await client.query(`set local lock_timeout = ${STAND_MS}`, []);
+  const done = await applyMissing(client, schema, known);
+  await openEpochIfDue(client, schema);
+  await client.query('commit', []);
+  return done;
+}
+
+const HOLDERS = `select l.pid::text as pid, coalesce(extract(epoch from clock_timestamp() - a.xact_start)::int, 0)::text as seconds
+  from pg_locks l left join pg_stat_activity a on a.pid = l.pid
+  where l.relation in (select oid from pg_class where relnamespace = to_regnamespace($1)) and l.granted
+    and l.database = (select oid from pg_database where datname = current_database()) and l.pid is distinct from pg_backend_pid()
+  group by 1, 2 order by extract(epoch from min(a.xact_start)) nulls first limit 3`;
+
+/** The refusal, with the transactions that have held tables of the schema for longest. */
+async function blocked(client: Queryable, schema: string, cause: unknown): Promise<Refusal> {
+  const held = await Promise.resolve(client.query(HOLDERS, [quoted(schema)])).catch(() => []);
+  // Without a process: a transaction that was prepared and is still to be ended (pg_prepared_xacts).
+  const holders = rowsOf(held).map(({ pid, seconds }) => ({ pid: pid && Number(pid), seconds: Number(seconds) }));
+  const named = holders.map(({ pid, seconds }) => `process ${pid ?? 'none, prepared'}, open for ${seconds} s`);
+  const message = `A table that a migration changes stayed held: ${named.join('; ') || 'by nobody that can be seen'}.`;
+  return new Refusal('migration_blocked', message, { schema, holders }, { cause });
 }
 
 async function applyMissing(client: Queryable, schema: string, known: Migration[]): Promise<string[]> {
@@ -98,7 +141,6 @@ async function applyMissing(client: Queryable, schema: string, known: Migration[
   if (Number(server?.version) < 150000) throw new Refusal('server_too_old', undefined, { version: server?.version });
   const [encoding] = rowsOf(await client.query(`select current_setting('server_encoding') as name`, []));
   if (encoding?.name !== 'UTF8') throw new Refusal('not_utf8', undefined, { encoding: encoding?.name });
-  await client.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`recoup.migrate.${schema}`]);
   const there = rowsOf(await client.query(`select to_regnamespace($1)::text as there`, [quoted(schema)]));
   if (!there[0]?.there) await client.query(`create schema ${quoted(schema)}`, []);
   const table = `create table if not exists recoup.migrations (

@@ -20,13 +20,9 @@ const attributeOf = (field: string) => flagOf(field).replaceAll(/-(\w)/g, (_, le
 /** What a text of the command line means to a schema: JSON where it is not a text; `@file` and `-` are read. */
 export function readValue(field: string, schema: Schema, given: string): unknown {
   const kinds = schema.anyOf ?? [schema];
-  const text = given.startsWith('@')
-    ? readFileSync(given.slice(1), 'utf8')
-    : given === '-'
-      ? readFileSync(0, 'utf8')
-      : given;
   if (given === 'null' && kinds.some(({ type }) => type === 'null')) return null;
   if (kinds.some(({ type }) => type === 'string')) return given;
+  const text = textOf(field, given);
   const list = kinds.find(({ type }) => type === 'array');
   if (list?.items?.type === 'string' && !text.trimStart().startsWith('[')) return text.split(',');
   try {
@@ -36,8 +32,21 @@ export function readValue(field: string, schema: Schema, given: string): unknown
     if (kinds.every(({ type }) => type === undefined)) return text;
     throw new InvalidInput(
       field,
-      `must be ${kinds.map(({ type }) => type ?? 'JSON').join(' or ')}; got ${JSON.stringify(given)}`,
+      `must be ${kinds.map(({ type }) => type ?? 'JSON').join(' or ')}; got ${shown(given)}`,
     );
+  }
+}
+
+const shown = (given: string) => (given.length <= 60 ? JSON.stringify(given) : `a text of ${given.length} characters`);
+
+function textOf(field: string, given: string): string {
+  if (given !== '-' && !given.startsWith('@')) return given;
+  const path = given.slice(1);
+  try {
+    return readFileSync(given === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new InvalidInput(field, `cannot be read: ${given === '-' ? 'the standard input' : path} (${code})`);
   }
 }
 

@@ -4,6 +4,7 @@ import { fstatSync, fsyncSync, writeSync } from 'node:fs';
 import pc from 'picocolors';
 import { type ErrorCode, errors, Refusal } from 'recoup';
 import { EmbeddedError } from '../embedded/errors.ts';
+import { refusalFor } from '../http/problem.ts';
 
 export interface Output {
   /** Data. */
@@ -102,11 +103,12 @@ function flat(value: unknown): Row {
 
 /** What went wrong, in one line, and the exit code that says so. */
 export function failure(error: unknown, output: Output, json: boolean): number {
-  const refusal = error instanceof Refusal ? error : undefined;
   const own = error instanceof EmbeddedError ? error : undefined;
-  const code = refusal?.code ?? own?.code ?? 'internal';
-  const message = error instanceof Error ? error.message : String(error);
-  if (json) output.err(JSON.stringify({ code, message, ...(refusal?.details ?? {}) }));
+  const refusal = refusalFor(error);
+  const code = own?.code ?? refusal.code;
+  // Whoever runs a command may know what nobody foresaw.
+  const message = (own || code === 'internal') && error instanceof Error ? error.message : refusal.message;
+  if (json) output.err(JSON.stringify({ code, message, ...(own ? {} : refusal.details) }));
   else output.err(`${pc.red('recoup:')} ${message.split('\n').map(clean).join('\n')} (${code})`);
   return own?.exitCode ?? errors[code as ErrorCode].exit;
 }

@@ -13,6 +13,10 @@ interface Setting {
   env?: string;
   /** Never printed. */
   secret?: boolean;
+  /** Of an integer: from, to. */
+  range?: readonly [number, number];
+  /** Of a text: what it must look like, and that in words. */
+  form?: readonly [RegExp, string];
 }
 
 /** The table. A name is `--kebab-case` as a flag, `RECOUP_UPPER_CASE` in the environment, and itself in the file. */
@@ -31,26 +35,49 @@ export const SETTINGS = {
     fallback: true,
   },
   pooler: { kind: 'flag', about: 'set behind a transaction-mode pooler', fallback: false },
-  maxConnections: { kind: 'integer', about: 'connections for transitions', fallback: 10 },
-  lockTimeoutMs: { kind: 'integer', about: 'how long a call may wait for a wallet that is held', fallback: 5000 },
-  pollMs: { kind: 'integer', about: 'the longest that anything sleeps', fallback: 2000 },
-  pruneAfterMs: { kind: 'integer', about: 'delete rows of jobs that ended longer ago' },
+  maxConnections: { kind: 'integer', about: 'connections for transitions', fallback: 10, range: [4, 1000] },
+  lockTimeoutMs: {
+    kind: 'integer',
+    about: 'how long a call may wait for a wallet that is held',
+    fallback: 5000,
+    range: [1, 3_600_000],
+  },
+  pollMs: { kind: 'integer', about: 'the longest that anything sleeps', fallback: 2000, range: [10, 3_600_000] },
+  pruneAfterMs: { kind: 'integer', about: 'delete rows of jobs that ended longer ago', range: [0, 315_360_000_000] },
   sweep: { kind: 'flag', about: 'run the sweeps in this process', fallback: true },
   bind: { kind: 'text', about: 'the address to listen on; beyond loopback a key is needed', fallback: '127.0.0.1' },
-  port: { kind: 'integer', about: 'the port to listen on; 0 is a free one', fallback: 7420 },
+  port: { kind: 'integer', about: 'the port to listen on; 0 is a free one', fallback: 7420, range: [0, 65_535] },
   hosts: { kind: 'list', about: 'host names that requests may name, beside loopback’s', fallback: [] },
-  publicUrl: { kind: 'text', about: 'what signed callback URLs begin with' },
+  publicUrl: {
+    kind: 'text',
+    about: 'what signed callback URLs begin with',
+    form: [/^https?:\/\/[^\s/?#]+[^\s?#]*$/, 'must be http(s)://… without a query'],
+  },
   requireKeys: { kind: 'flag', about: 'ask for keys on loopback too', fallback: false },
   insecure: { kind: 'flag', about: 'serve everybody without a key, whatever the address', fallback: false },
-  maxWaiting: { kind: 'integer', about: 'long polls and streams at once', fallback: 1000 },
-  stopDelayMs: { kind: 'integer', about: 'after SIGTERM, serve on for this long while /readyz says no', fallback: 0 },
-  verifyEveryMs: { kind: 'integer', about: 'verify the books this often and keep the result as a metric' },
+  maxWaiting: { kind: 'integer', about: 'long polls and streams at once', fallback: 1000, range: [0, 1_000_000] },
+  stopDelayMs: {
+    kind: 'integer',
+    about: 'after SIGTERM, serve on for this long while /readyz says no',
+    fallback: 0,
+    range: [0, 3_600_000],
+  },
+  verifyEveryMs: {
+    kind: 'integer',
+    about: 'verify the books this often and keep the result as a metric',
+    range: [1000, 86_400_000],
+  },
   tracing: {
     kind: 'flag',
     about: 'send OpenTelemetry traces; where to is set by the standard OTEL_… variables',
     fallback: false,
   },
-  logLevel: { kind: 'text', about: 'fatal, error, warn, info, debug, trace or silent', fallback: 'info' },
+  logLevel: {
+    kind: 'text',
+    about: 'fatal, error, warn, info, debug, trace or silent',
+    fallback: 'info',
+    form: [/^(fatal|error|warn|info|debug|trace|silent)$/, 'must be fatal, error, warn, info, debug, trace or silent'],
+  },
   webhookReplicate: { kind: 'list', about: 'signing secrets of Replicate (whsec_…)', fallback: [], secret: true },
   webhookGeneric: {
     kind: 'list',
@@ -87,7 +114,7 @@ function envOf(name: SettingName, env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /** A value as its kind wants it, wherever it came from. */
-function readSetting(name: string, kind: Kind, given: unknown): unknown {
+function readSetting(name: string, { kind, range, form }: Setting, given: unknown): unknown {
   if (kind === 'list') {
     const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given;
     if (Array.isArray(parts) && parts.every((part) => typeof part === 'string')) return parts.filter(Boolean);
@@ -100,9 +127,11 @@ function readSetting(name: string, kind: Kind, given: unknown): unknown {
   }
   if (kind === 'integer') {
     const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
-    if (Number.isSafeInteger(number)) return number;
-    throw new InvalidInput(name, 'must be an integer');
+    const [from, to] = range ?? [0, Number.MAX_SAFE_INTEGER];
+    if (Number.isSafeInteger(number) && (number as number) >= from && (number as number) <= to) return number;
+    throw new InvalidInput(name, `must be an integer from ${from} to ${to}`);
   }
+  if (typeof given === 'string' && form && !form[0].test(given)) throw new InvalidInput(name, form[1]);
   if (typeof given === 'string' && given !== '') return given;
   throw new InvalidInput(name, 'must be a text that is not empty');
 }
@@ -120,14 +149,15 @@ function readFile(path: string | undefined): { path: string | undefined; setting
   if (typeof settings !== 'object' || Array.isArray(settings))
     throw new InvalidInput(path ?? FILE, 'must hold settings by name');
   for (const name of Object.keys(settings as object)) {
-    if (!(name in SETTINGS)) throw new InvalidInput(name, `is not a setting; known: ${NAMES.join(', ')}`);
+    if (!Object.hasOwn(SETTINGS, name)) throw new InvalidInput(name, `is not a setting; known: ${NAMES.join(', ')}`);
   }
   return { path: path ?? FILE, settings: settings as Record<string, unknown> };
 }
 
 function parsed(path: string, text: string): unknown {
   try {
-    return parse(text);
+    // What it would only warn of, it would write to stderr in its own words.
+    return parse(text, { logLevel: 'error' });
   } catch (error) {
     throw new InvalidInput(path, `is not YAML: ${(error as Error).message.split('\n')[0]}`);
   }
@@ -143,7 +173,7 @@ export function resolveSettings(
   const values: Record<string, unknown> = {};
   const from: Record<string, Origin> = {};
   for (const name of NAMES) {
-    const { kind, fallback } = SETTINGS[name] as Setting;
+    const setting = SETTINGS[name] as Setting;
     const candidates: [Origin, unknown][] = [
       ['flag', flags[name]],
       ['environment', envOf(name, env)],
@@ -151,7 +181,7 @@ export function resolveSettings(
     ];
     const found = candidates.find(([, value]) => value !== undefined);
     from[name] = found?.[0] ?? 'default';
-    values[name] = found ? readSetting(name, kind, found[1]) : fallback;
+    values[name] = found ? readSetting(name, setting, found[1]) : setting.fallback;
   }
   return { values: values as Settings, from: from as Record<SettingName, Origin>, file: file.path };
 }

@@ -1,7 +1,7 @@
 // Who may do what: host names, origins, keys and scopes, checked before a body is read.
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { Refusal } from 'recoup';
+import { InvalidInput, Refusal } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
 import type { Caller, Operation } from '../operations/operation.ts';
 
@@ -24,6 +24,16 @@ export const isLoopback = (bind: string): boolean => LOOPBACK.has(bind) || /^127
 /** A host without its port, in lower case. */
 const hostName = (host: string) => host.replace(/:\d+$/, '').toLowerCase();
 
+/** How often a header was sent: Node keeps the first of those that may come once. */
+function count(rawHeaders: readonly string[], name: string): number {
+  let found = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i]!;
+    if (given.length === name.length && given.toLowerCase() === name) found++;
+  }
+  return found;
+}
+
 export class Access {
   readonly #keys: Keys;
   readonly #options: AccessOptions;
@@ -43,6 +53,8 @@ export class Access {
    */
   checkHost(request: FastifyRequest): void {
     const { host, origin, 'sec-fetch-site': site } = request.headers;
+    // Two of them mean two things to two programs, such as a proxy and this one.
+    if (count(request.raw.rawHeaders, 'host') > 1) throw new InvalidInput('host', 'must be given once');
     const named = hostName(host ?? '');
     const bare = named.replace(/^\[|\]$/g, '');
     // Beyond loopback any address of this machine may be named: an address cannot be rebound.

@@ -49,20 +49,35 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** While it runs, whoever asks gets the same answer: many probes, or somebody who means harm, cost one look. */
+function shared<T>(look: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= look().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
 export function addHealth(server: FastifyInstance, context: HealthContext): void {
   const { recoup, access, metrics, document, stopping } = context;
+  const look = shared(async () => {
+    await ready(recoup);
+    // Money and work go on: what an operator has to do about the feed is no reason to take the service away.
+    return inTime(recoup.epochs.current());
+  });
+  const figures = shared(() => inTime(readFigures(recoup)).catch(() => undefined));
   server.get('/livez', async () => ({ status: 'alive' }));
   server.get('/readyz', async () => {
     // Said before the listener closes, so that a load balancer looks elsewhere first.
     if (stopping()) throw new Refusal('closed');
-    await ready(recoup);
-    // Money and work go on: what an operator has to do about the feed is no reason to take the service away.
-    const { due } = await inTime(recoup.epochs.current());
+    const { due } = await look();
     return { status: 'ready', notices: due === null ? [] : [due] };
   });
   server.get('/metrics', async (request, reply) => {
     access.checkScope(await access.caller(request), METRICS);
-    metrics.figures(await inTime(readFigures(recoup)).catch(() => undefined));
+    metrics.figures(await figures());
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
   server.get('/openapi.json', async () => document);

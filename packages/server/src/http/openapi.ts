@@ -59,10 +59,14 @@ function parameters(operation: Operation, components: Json): Json[] {
 }
 
 function problems(operation: Operation): Json {
-  const body = operation.body ? BODY_ERRORS : [];
-  const codes = [...new Set<ErrorCode>([...COMMON_ERRORS, ...body, ...operation.errors])];
-  const own =
-    operation.scopes === 'signature' ? codes.filter((code) => !/^(unauthorized|forbidden)$/.test(code)) : codes;
+  // Every method but GET may come with a body, also where none is read.
+  const body = operation.method === 'GET' ? [] : BODY_ERRORS;
+  // What a key that is bound to a customer hears of the wallets of others.
+  const bound: ErrorCode[] =
+    'wallet' in operation.params.properties && operation.scopes.includes('viewer') ? ['no_wallet'] : [];
+  const codes = [...new Set<ErrorCode>([...COMMON_ERRORS, ...body, ...bound, ...operation.errors])];
+  // `forbidden` is also what a page of another origin hears.
+  const own = operation.scopes === 'signature' ? codes.filter((code) => code !== 'unauthorized') : codes;
   const statuses = [...new Set(own.map((code) => errors[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {

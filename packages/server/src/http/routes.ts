@@ -1,4 +1,5 @@
 // Operations as routes: each request is checked, run and answered the same way.
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { Refusal, type Verified } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
@@ -16,6 +17,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
     rawBody: Buffer | null;
+    /** Where the answer goes. */
+    answer: ServerResponse | null;
   }
   interface FastifyContextConfig {
     operation?: Operation;
@@ -44,6 +47,7 @@ const routeOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
 export function addRoutes(server: FastifyInstance, operations: readonly Operation[], context: RouteContext): void {
   server.decorateRequest('caller', null);
   server.decorateRequest('rawBody', null);
+  server.decorateRequest('answer', null);
   server.decorateRequest('span', null);
   for (const operation of operations) addRoute(server, operation, context);
 }
@@ -71,7 +75,7 @@ function addRoute(server: FastifyInstance, operation: Operation, context: RouteC
       try {
         request.query = readQuery(operation.query, request.query as Record<string, unknown>);
         // A body whose fields are all optional may be left out.
-        if (operation.body) request.body ??= {};
+        if (operation.body && request.rawBody === null) request.body = {};
         done();
       } catch (error) {
         done(error as Error);

@@ -1,14 +1,20 @@
 // The HTTP server: Fastify with our errors, limits, checks and routes; what it listens on and how it closes.
 
-import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
-import { InvalidInput, type Recoup, Refusal } from 'recoup';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
+import { type Recoup, Refusal } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
 import { operations } from '../operations/operations.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import { Access, type AccessOptions } from './access.ts';
+import { Bodies } from './bodies.ts';
+import { answerBroken, watchConnections } from './connections.ts';
 import { addHealth, HEALTH_PATHS } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
@@ -33,6 +39,8 @@ export interface ServerOptions extends AccessOptions {
   maxStreamMs?: number;
   /** Connections at once; 10,000 unless set. */
   maxConnections?: number;
+  /** Bodies that arrive or are being handled, in bytes of all of them; 256 MiB unless set. */
+  maxHeldBytes?: number;
   /** How long a request may take to arrive, in ms; 30,000 unless set. */
   requestTimeoutMs?: number;
 }
@@ -54,27 +62,24 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    clientErrorHandler,
+    clientErrorHandler: answerBroken,
+    // Before there is a route, and without its hooks.
     frameworkErrors: (error, request, reply) => {
-      const problem = problemOf(refusalFor(error), pathOf(request.url), request.id);
-      // Typed for routes, which this is not.
-      void (reply as { code(status: number): typeof reply })
-        .code(problem.status)
-        .type(PROBLEM_TYPE)
-        .send(problem as never);
+      sendProblem(request, reply.headers(headersOf(request.id)) as unknown as FastifyReply, refusalFor(error));
     },
   });
   let stopping = false;
-  const silent = silentConnections(server);
+  const sockets = watchConnections(server.server);
   server.addHook('preClose', async () => {
     stopping = true;
     waits.stop();
-    for (const socket of silent) socket.destroy();
+    // Opened ahead by a client or a load balancer: Node does not count them as idle and would wait for their time-out.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
   server.server.maxConnections = options.maxConnections ?? 10_000;
   // As it is: a schema describes the answer, it does not cut it.
   server.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  addParsers(server);
+  addParsers(server, options.maxHeldBytes);
   // First, so that a request that a later hook refuses has its span too.
   spans?.addHooks(server);
   const draining = () => stopping || (options.draining?.() ?? false);
@@ -112,6 +117,8 @@ function limits(options: ServerOptions) {
       headersTimeout: Math.min(arrive, 10_000),
       // How often Node looks for requests that are late.
       connectionsCheckingInterval: Math.min(arrive, 5000),
+      // Node would answer with nothing: who may be asked is our check, and its refusal a problem like any other.
+      requireHostHeader: false,
     },
     return503OnClosing: false,
     // Two ids of 200 code points, each of them up to four bytes, each of these three characters.
@@ -127,29 +134,31 @@ function limits(options: ServerOptions) {
   };
 }
 
-/** Connections on which no request has come yet (clients open some in advance): Node does not take them for idle when it closes. */
-function silentConnections(server: FastifyInstance): ReadonlySet<Socket> {
-  const silent = new Set<Socket>();
-  server.server.on('connection', (socket: Socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
-  });
-  server.server.on('request', ({ socket }: { socket: Socket }) => silent.delete(socket));
-  return silent;
-}
+/** Every answer has these. */
+const headersOf = (id: string) => ({
+  'x-request-id': id,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+});
 
 const pathOf = (url: string) => url.split('?')[0]!;
 
-/** JSON only, and only UTF-8: other bytes would all become the same replacement character. */
-function addParsers(server: FastifyInstance): void {
+/** JSON only. */
+function addParsers(server: FastifyInstance, maxHeldBytes: number | undefined): void {
+  const bodies = new Bodies(maxHeldBytes);
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const bytes = body as Buffer;
-    if (bytes.length === 0) return done(null, undefined);
-    if (!isUtf8(bytes)) return done(new InvalidInput('body', 'must be UTF-8'));
-    request.rawBody = bytes;
-    parseJson(request, bytes.toString(), done);
+  server.addHook('preParsing', (request, reply, payload, done) => {
+    request.answer = reply.raw;
+    done(null, payload);
+  });
+  server.addContentTypeParser('application/json', (request, _payload, done) => {
+    bodies.read(request, request.caller !== null, request.answer!, (error, bytes) => {
+      if (error) return done(error);
+      if (bytes!.length === 0) return done(null, undefined);
+      request.rawBody = bytes!;
+      parseJson(request, bytes!.toString(), done);
+    });
   });
 }
 
@@ -161,10 +170,7 @@ function addHooks(
 ): void {
   // Hooks of every request call back instead of returning promises: a promise each would cost more than what they do.
   server.addHook('onRequest', (request, reply, done) => {
-    reply
-      .header('x-request-id', request.id)
-      .header('cache-control', 'no-store')
-      .header('x-content-type-options', 'nosniff');
+    reply.headers(headersOf(request.id));
     const health = request.url === '/readyz' || request.url === '/livez';
     try {
       access.checkHost(request);
@@ -195,6 +201,15 @@ function addHooks(
   });
 }
 
+function sendProblem(request: Pick<FastifyRequest, 'url' | 'id'>, reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const problem = problemOf(refusal, pathOf(request.url), request.id);
+  // As bytes: an object would get a charset, which JSON does not have.
+  return reply
+    .code(refusal.status)
+    .header('content-type', PROBLEM_TYPE)
+    .send(Buffer.from(JSON.stringify(problem)));
+}
+
 function addErrors(server: FastifyInstance): void {
   server.setErrorHandler((error, request, reply) => {
     const refusal = refusalFor(error);
@@ -202,37 +217,9 @@ function addErrors(server: FastifyInstance): void {
     const seconds = retryAfter(refusal);
     if (seconds !== undefined) reply.header('retry-after', seconds);
     if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="recoup"');
-    const problem = problemOf(refusal, pathOf(request.url), request.id);
-    // As bytes: an object would get a charset, which JSON does not have.
-    return reply
-      .code(refusal.status)
-      .header('content-type', PROBLEM_TYPE)
-      .send(Buffer.from(JSON.stringify(problem)));
+    return sendProblem(request, reply, refusal);
   });
   server.setNotFoundHandler(async () => {
     throw new Refusal('not_found');
   });
-}
-
-/** What is not HTTP, is too large or too slow before there is a request. */
-function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const code =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? 'headers_too_large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? 'request_timeout'
-        : 'invalid';
-  const refusal = new Refusal(code, code === 'invalid' ? 'request: is not valid HTTP/1.1' : undefined);
-  const body = JSON.stringify(problemOf(refusal, '*', randomUUID()));
-  const head = [
-    `HTTP/1.1 ${refusal.status} Refused`,
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -8,10 +8,12 @@ const INTEGER = /^-?(0|[1-9]\d{0,15})$/;
 
 /** Query values as their schema wants them. What does not read stays a text, for the schema to refuse. */
 export function readQuery(schema: TObject, query: Record<string, unknown>): Record<string, unknown> {
-  const read: Record<string, unknown> = {};
+  // Without a prototype: `__proto__` is a name like any other, and unknown.
+  const read: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(query)) {
-    if (typeof value !== 'string') throw new InvalidInput(name, 'must be given once');
-    const type = (schema.properties[name] as { type?: string } | undefined)?.type;
+    if (typeof value !== 'string') throw new InvalidInput(fieldName([name]), 'must be given once');
+    const known = Object.hasOwn(schema.properties, name) ? (schema.properties[name] as { type?: string }) : undefined;
+    const type = known?.type;
     if (type === 'integer' && INTEGER.test(value)) read[name] = Number(value);
     else if (type === 'boolean' && (value === 'true' || value === 'false')) read[name] = value === 'true';
     else read[name] = value;
@@ -44,14 +46,18 @@ export function invalidInput(
   return new InvalidInput(parts.length === 0 ? where : fieldName(parts), `${rule}; got ${shown(found)}`);
 }
 
+const MAX_NAME = 100;
+/** A name as it was sent: what is empty is seen, what is long is cut. */
+const named = (part: string) =>
+  part === '' ? '""' : part.length <= MAX_NAME ? part : `${part.slice(0, MAX_NAME).toWellFormed()}…`;
 const fieldName = (parts: readonly string[]) =>
-  parts.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+  parts.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index === 0 ? '' : '.'}${named(part)}`)).join('');
 
+/** What was sent, for people. Never looked into: what is nested deeply has no end that can be reached. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length <= 60
-    ? text
-    : Array.isArray(value)
-      ? 'an array'
-      : `a ${typeof value} of ${text.length} characters`;
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = JSON.stringify(value);
+  return text.length <= 60 ? text : `a ${typeof value} of ${text.length} characters`;
 }

@@ -90,7 +90,7 @@ export class Callbacks {
     // A signature is asked for wherever it can be verified; a signed URL alone is enough where it cannot.
     if (signedFor === undefined || (provider.signs && secrets.length > 0)) provider.verify(hook, secrets);
     // The payload as it came: what the address says is not mixed into it.
-    const report = provider.read(JSON.parse(hook.body.toString()));
+    const report = provider.read(payloadOf(hook));
     try {
       const target = signedFor ?? (await this.find(report.upstreamRef));
       return { outcome: await this.#apply(target, report), wallet: target.wallet, job: target.job };
@@ -138,9 +138,11 @@ export class Callbacks {
   }
 
   async #open(provider: ProviderName, token: string): Promise<Target> {
-    const [text = '', mac = ''] = token.split('.');
-    const given = Buffer.from(mac, 'base64url');
-    const right = await this.#mac(text);
+    const end = token.lastIndexOf('.');
+    const text = token.slice(0, Math.max(end, 0));
+    // As texts, so that no other spelling of the same bytes is one of ours.
+    const given = Buffer.from(token.slice(end + 1));
+    const right = Buffer.from((await this.#mac(text)).toString('base64url'));
     if (given.length === right.length && timingSafeEqual(given, right)) {
       const claim = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
         string,
@@ -177,6 +179,15 @@ export class Callbacks {
       return (await client.query<{ value: Buffer }>(read)).rows[0]!.value;
     });
   }
+}
+
+/** The body as it was signed, read once more: that it is a JSON object was seen at the door, unless there was none. */
+function payloadOf({ body }: Hook): Record<string, unknown> {
+  // A byte order mark is no JSON, though the door puts up with one.
+  const text = body.toString().replace(/^\ufeff/, '');
+  const payload: unknown = text === '' ? undefined : JSON.parse(text);
+  if (typeof payload !== 'object' || payload === null) throw new InvalidInput('body', 'must be a JSON object');
+  return payload as Record<string, unknown>;
 }
 
 /** Refuses a secret that cannot be one when the server starts, not when a webhook comes. */

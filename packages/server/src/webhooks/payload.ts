@@ -11,7 +11,12 @@ export function needText(payload: Record<string, unknown>, field: string): strin
 export function reasonOf(error: unknown, otherwise: string): string {
   if (typeof error === 'string' && error !== '') return error;
   if (error === null || error === undefined) return otherwise;
-  return JSON.stringify(error);
+  try {
+    return JSON.stringify(error);
+  } catch {
+    // Nested deeper than anybody reads.
+    return otherwise;
+  }
 }
 
 export const header = (headers: Readonly<Record<string, string | string[] | undefined>>, name: string): string => {

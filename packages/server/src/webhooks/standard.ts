@@ -9,6 +9,8 @@ export function verifyStandard(hook: Hook, secrets: readonly string[]): void {
   const headers = Object.fromEntries(
     ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, header(hook.headers, name)]),
   );
+  // Digits alone: a reader of numbers would take what stands behind them, such as a second header, for nothing.
+  if (!/^\d{1,12}$/.test(headers['webhook-timestamp'] ?? '')) throw new Refusal('bad_signature');
   for (const secret of secrets) {
     try {
       new Webhook(secret).verify(hook.body, headers, { jsonParse: false });

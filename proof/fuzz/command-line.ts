@@ -1,0 +1,139 @@
+// Lanes: command lines that the program describes itself, with hostile words and settings files.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import fc, { type Arbitrary } from 'fast-check';
+import { errors } from 'recoup';
+import { buildProgram, run } from '../../packages/server/src/cli/program.ts';
+import { SETTINGS } from '../../packages/server/src/cli/settings.ts';
+import { type Lane, lane } from './hold.ts';
+import { Broken } from './judge.ts';
+import { JOBS, type Stand, WALLETS } from './stand.ts';
+import { bare, hostile } from './values.ts';
+
+interface Line {
+  argv: string[];
+  /** What ./recoup.yaml, or the file that is named, holds. */
+  file: string | null;
+}
+
+/** What waits for a signal, or for somebody else's server, is started by a lane of its own. */
+const WAITS = new Set(['start']);
+const EXITS = new Set([0, ...Object.values(errors).map(({ exit }) => exit)]);
+const STACK =
+  /\n\s+at .*[:(]|node_modules|TypeError|RangeError|\(internal\)|"code":"internal"|\(database_error\)|"code":"database_error"/;
+/** Nothing that runs for ever, and nothing that would be read from this process's own input. */
+const NEVER = /^(-|--server|--database-url|--data-dir|--help|-h)$/;
+
+/** Each command of the program, with its words, arguments and options. */
+function commandsOf(command: Command, words: string[] = []): { words: string[]; command: Command }[] {
+  if (command.commands.length === 0) return [{ words, command }];
+  return command.commands.flatMap((one) => commandsOf(one, [...words, one.name()]));
+}
+
+function values(folder: string): Arbitrary<string> {
+  const files = fc.constantFrom('@/etc', '@/nowhere', `@${join(folder, 'json')}`, '@');
+  const known = fc.constantFrom(...WALLETS, ...JOBS, 'q1', '1', '5', 'null', '[]', '{}', 'true', 'app', 'definitive');
+  const words = fc.oneof(
+    { weight: 4, arbitrary: known },
+    { weight: 2, arbitrary: hostile.map((text) => bare(text).replaceAll('\u0000', '')) },
+    { weight: 1, arbitrary: files },
+  );
+  return words.filter((word) => !NEVER.test(word));
+}
+
+function lines(program: Command, folder: string): Arbitrary<Line> {
+  const value = values(folder);
+  const global = program.options
+    .map((option) => option.long!)
+    .filter((name) => !NEVER.test(name) && name !== '--version');
+  const commands = commandsOf(program).filter(({ words }) => !WAITS.has(words[0]!));
+  const one = fc.constantFrom(...commands).chain(({ words, command }) => {
+    const needed = fc.tuple(...command.registeredArguments.map(() => value));
+    const flags = command.options.map((option) => option.long!).filter((name) => !NEVER.test(name));
+    const given =
+      flags.length === 0 ? fc.constant([]) : fc.array(fc.tuple(fc.constantFrom(...flags), value), { maxLength: 5 });
+    return fc.tuple(needed, given).map(([args, options]) => [...words, ...args, ...options.flat()]);
+  });
+  const before = fc.oneof(
+    { weight: 4, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...global), value).map((pair) => [...pair]) },
+  );
+  return fc.record({
+    argv: fc.tuple(before, one).map(([first, rest]) => ['--json', ...first, ...rest]),
+    file: fc.constant(null),
+  });
+}
+
+/** Settings as YAML: mostly names that are there, with values that no setting takes. */
+function files(): Arbitrary<Line> {
+  // Where Recoup looks for a database is given: it must not start one wherever a file says.
+  const names = Object.keys(SETTINGS).filter((name) => !['databaseUrl', 'dataDir', 'server'].includes(name));
+  const field = fc.tuple(fc.constantFrom(...names, '__proto__', 'toString', 'constructor', 'nonsense'), hostile);
+  const text = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc
+        .array(field, { maxLength: 3 })
+        .map((pairs) => pairs.map(([name, json]) => `${name}: ${json}`).join('\n')),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        '- a',
+        'a: &x [*x]',
+        '!!js/function x',
+        'port: !!binary AA==',
+        '? [a]\n: b',
+        '\ttab: 1',
+        'a: b: c',
+        '<<: {port: 1}',
+        '%YAML 9.9\n---\n',
+        '--- a\n--- b',
+        'port: 1\nport: 2',
+        `a: ${'[&a '.repeat(3000)}`,
+        bomb(),
+      ),
+    },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+  );
+  return fc.record({ argv: fc.constant(['--json', 'config']), file: text });
+}
+
+/** Aliases of aliases: a few lines that would become gigabytes. */
+const bomb = () =>
+  [
+    'a0: &a0 [x,x,x,x,x,x,x,x,x]',
+    ...Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(',')}]`),
+  ].join('\n');
+
+export function commandLanes(stand: Stand): Lane[] {
+  const folder = mkdtempSync(join(tmpdir(), 'recoup-fuzz-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'json'), '{"a":1}');
+  const config = join(folder, 'recoup.yaml');
+  const env = { DATABASE_URL: stand.databaseUrl, RECOUP_KEY: stand.keys.admin };
+  const check = async ({ argv, file }: Line) => {
+    if (file !== null) writeFileSync(config, file);
+    let told = '';
+    const tell = (text: string) => {
+      told += `${text}\n`;
+    };
+    const output = { out: tell, err: tell };
+    const before = await stand.digest();
+    const ended = new AbortController();
+    const timer = setTimeout(() => ended.abort(), 2000);
+    const all = file === null ? argv : ['--config', config, ...argv];
+    const code = await run(all, { env, output, signal: ended.signal }).finally(() => clearTimeout(timer));
+    if (!EXITS.has(code)) throw new Broken(`exit code ${code}`);
+    if (code !== 0 && STACK.test(told)) throw new Broken(`exit code ${code}: ${told.slice(0, 400)}`);
+    if (code !== 0 && told.trim() === '') throw new Broken(`exit code ${code}, and nothing was said`);
+    if (told.includes(stand.keys.admin!) || told.includes(stand.databaseUrl)) throw new Broken('a secret was printed');
+    if (code === 2 && (await stand.digest()) !== before) throw new Broken('refused, and something was changed');
+  };
+  const show = ({ argv, file }: Line) =>
+    `recoup ${argv.map((word) => JSON.stringify(word)).join(' ')}${file === null ? '' : `\nwith a settings file:\n${file}`}`;
+  const program = buildProgram({ env, output: { out: () => {}, err: () => {} }, signal: new AbortController().signal });
+  return [lane('commands', lines(program, folder), check, show), lane('settings', files(), check, show)];
+}
