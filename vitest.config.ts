@@ -6,7 +6,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['recoup-source', 'node', 'development|production'] } },
   resolve: { conditions: ['recoup-source', 'node', 'development|production'] },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts', 'tools/**/*.test.ts'],
+    include: ['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts', 'tools/**/*.test.ts', 'proof/**/*.test.ts'],
     globalSetup: ['packages/server/test/global-setup.ts'],
     reporters: ['default', './tools/plain-reporter.ts'],
     // Generous: a test that hangs must end, a slow machine must not fail one.

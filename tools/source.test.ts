@@ -15,7 +15,9 @@ function files(folder: string, ending: RegExp): string[] {
     .filter((path) => !/node_modules|(^|\/)dist\//.test(path));
 }
 
-const sources = ['packages', 'bench', 'tools', 'examples'].flatMap((folder) => files(folder, /\.(ts|mts|mjs)$/));
+const sources = ['packages', 'bench', 'proof', 'tools', 'examples'].flatMap((folder) =>
+  files(folder, /\.(ts|mts|mjs)$/),
+);
 
 test('generated pages are what the code says', async () => {
   for (const [path, text] of Object.entries(await generatedPages()))
