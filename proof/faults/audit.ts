@@ -57,9 +57,6 @@ const meant = (id: string) => id.replace(/#\d+$/, '');
 export async function audit(postgres: Postgres, book: Book, wallets: string): Promise<Audit> {
   const entries = (await postgres.query(ENTRIES, [`${wallets}%`])) as unknown as EntryRow[];
   const rows = (await postgres.query(JOBS, [`${wallets}%`])) as unknown as (JobRow & { wallet: string; id: string })[];
-  const unended = (await postgres.query(OPEN))
-    .map((row) => String(row.open))
-    .filter((text) => text.startsWith(wallets));
   const held = new Held(entries, rows);
   const acknowledged = book.intents.filter(isAcknowledged);
   return {

@@ -37,7 +37,7 @@ export class Client {
    * and undefined only if the run was given up.
    */
   async heard(intent: Intent, ask: (doubts: number) => Asked): Promise<string | undefined> {
-    while (!this.#signal.aborted) {
+    for (let failures = 0; !this.#signal.aborted; failures++) {
       const heard = await this.#once(ask(intent.doubts));
       if (heard === 'in doubt') intent.doubts += 1;
       else if (heard !== 'not sent') {
@@ -48,7 +48,7 @@ export class Client {
         }
         if (heard.code === 'database_unavailable') intent.doubts += 1;
       }
-      await sleep(this.#random.between(5, 60));
+      await sleep(this.#random.between(5, Math.min(20 * 2 ** failures, 300)));
     }
     return undefined;
   }

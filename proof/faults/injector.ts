@@ -32,7 +32,8 @@ export interface Targets {
   readonly toPostgres: readonly Relay[];
   readonly disk: SmallDisk | undefined;
   readonly random: Random;
-  readonly say: (line: string) => void;
+  /** The longest pause between two kills, in ms. */
+  readonly pauseMs: number;
 }
 
 export class Injector {
@@ -62,7 +63,7 @@ export class Injector {
       for (const fault of this.#round()) {
         if (given.aborted || (this.rounds > 0 && !running())) break;
         await fault();
-        await sleep(this.#of.random.between(200, 900));
+        await sleep(this.#of.random.between(50, this.#of.pauseMs));
       }
       this.rounds += 1;
     }

@@ -42,7 +42,9 @@ export interface Report {
   ok: boolean;
 }
 
-const FLOWS = { ours: 24, withoutKeys: 4, asynchronous: 8 };
+const FLOWS = { ours: 24, withoutKeys: 6, asynchronous: 8 };
+/** The delay is longer than PostgreSQL's own, so that every kill finds something that was answered and not yet written. */
+const LOOSE = { synchronous_commit: 'off', wal_writer_delay: '1s' };
 const DRAIN_MS = 60_000;
 
 export const clean = ({ audit, doubts, surprises }: Side): boolean =>
@@ -93,7 +95,7 @@ export async function run(options: Options): Promise<Report> {
   say(`Starting two PostgreSQL, four servers and two workers, and one server with synchronous_commit = off`);
   const [main, loose] = await both(
     () => stage({ servers: 4, workers: 2, smallDisk: true }),
-    () => stage({ servers: 1, workers: 0, smallDisk: false, settings: { synchronous_commit: 'off' } }),
+    () => stage({ servers: 1, workers: 0, smallDisk: false, settings: LOOSE }),
   );
   const until = new AbortController();
   const given = AbortSignal.any([signal, until.signal]);
@@ -106,7 +108,7 @@ export async function run(options: Options): Promise<Report> {
     await ours.begin(main, FLOWS.ours, chance, true, running);
     await withoutKeys.begin(main, FLOWS.withoutKeys, chance, false, running);
     await asynchronous.begin(loose, FLOWS.asynchronous, chance, true, running);
-    const injector = new Injector({ ...main, random: chance.fork('faults'), say });
+    const injector = new Injector({ ...main, random: chance.fork('faults'), pauseMs: seconds < 20 ? 200 : 800 });
     const stop = setTimeout(() => {
       over = true;
     }, seconds * 1000);
