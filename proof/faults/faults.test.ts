@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
+import { clean } from './clients.ts';
 import { FAULTS } from './injector.ts';
-import { clean, run } from './run.ts';
+import { run } from './run.ts';
 
 test('under every kind of fault nothing that was acknowledged is lost, nothing is there twice, and both controls fail', async () => {
   const report = await run({ seconds: 8, seed: 7, say: () => {}, signal: new AbortController().signal });

@@ -9,6 +9,7 @@ export class Postgres {
   readonly #settings: Record<string, string>;
   readonly #relays: Relay[] = [];
   #running: Embedded;
+  #starting: Promise<void> = Promise.resolve();
   #stopped = false;
 
   private constructor(folder: string, settings: Record<string, string>, running: Embedded) {
@@ -55,17 +56,21 @@ export class Postgres {
       `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
        order by state = 'active' desc, random() limit 1`,
     ).catch(() => []);
-    if (rows[0]) process.kill(Number(rows[0].pid), 'SIGKILL');
-    return rows.length > 0;
+    return rows[0] !== undefined && send(Number(rows[0].pid), 'SIGKILL');
   }
 
   /** Starts it again unless it runs, as soon as what is left of the last one lets it. */
-  async again(): Promise<void> {
+  again(): Promise<void> {
+    this.#starting = this.#startAgain();
+    return this.#starting;
+  }
+
+  async #startAgain(): Promise<void> {
     while (!this.#stopped && !alive(this.#running.pid)) {
       try {
         this.#running = await startEmbedded({ dataDir: this.#folder, settings: this.#settings });
       } catch (error) {
-        // Another run of the same data may take a moment to be gone; a full disk may still be full.
+        // A full disk may still be full.
         if (this.#stopped) throw error;
         await sleep(200);
       }
@@ -86,20 +91,24 @@ export class Postgres {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    // A start on its way has to be over first: it would bring another one.
+    await this.#starting.catch(() => {});
     await this.#running.stop();
   }
 
   async #end(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
     const { pid } = this.#running;
-    if (alive(pid)) process.kill(pid, signal);
+    send(pid, signal);
     while (alive(pid)) await sleep(5);
   }
 }
 
-function alive(pid: number): boolean {
+/** False where the process is gone, as any of them may be at any time here. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(pid, 0);
+    return process.kill(pid, signal);
   } catch {
     return false;
   }
 }
+const alive = (pid: number) => send(pid, 0);

@@ -1,7 +1,8 @@
 // The report of a run, for people.
 import type { Finding } from './audit.ts';
+import { clean, type Side } from './clients.ts';
 import { FAULTS } from './injector.ts';
-import { clean, type Report, type Side } from './run.ts';
+import type { Report } from './run.ts';
 
 export function print(report: Report, line: (text: string) => void): void {
   const { ours, withoutKeys, asynchronous } = report;

@@ -1,13 +1,10 @@
 // One run: ours under faults, and beside it the two controls that must fail, each with its load and its audit.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Audit, audit, openJobs } from './audit.ts';
-import { Client } from './client.ts';
+import { openJobs } from './audit.ts';
+import { Clients, clean, type Side } from './clients.ts';
 import { type Fault, Injector } from './injector.ts';
-import { live } from './load.ts';
-import { type Random, random } from './random.ts';
-import { Book, type Doubts } from './record.ts';
-import type { Relay } from './relay.ts';
-import { type Stage, stage, wallets, within } from './stage.ts';
+import { random } from './random.ts';
+import { type Stage, stage, within } from './stage.ts';
 
 export interface Options {
   readonly seconds: number;
@@ -15,13 +12,6 @@ export interface Options {
   readonly say: (line: string) => void;
   /** Gives the run up; what it made is cleared away. */
   readonly signal: AbortSignal;
-}
-
-export interface Side {
-  audit: Audit;
-  doubts: Doubts;
-  /** Answers that no fault explains. */
-  surprises: string[];
 }
 
 export interface Report {
@@ -47,139 +37,123 @@ const FLOWS = { ours: 24, withoutKeys: 6, asynchronous: 8 };
 const LOOSE = { synchronous_commit: 'off', wal_writer_delay: '1s' };
 const DRAIN_MS = 60_000;
 
-export const clean = ({ audit, doubts, surprises }: Side): boolean =>
-  surprises.length === 0 &&
-  doubts.unresolved === 0 &&
-  [audit.lost, audit.doubled, audit.wrong, audit.foreign, audit.unended, audit.problems].every(
-    ({ count }) => count === 0,
+export async function run(options: Options): Promise<Report> {
+  options.say(
+    'Starting four servers and two workers on one PostgreSQL, one server on another with synchronous_commit = off',
   );
-
-/** A population of clients with a book of their own. */
-class Clients {
-  readonly book = new Book();
-  readonly name: string;
-  readonly #client: Client;
-  #done: Promise<unknown> = Promise.resolve();
-
-  constructor(name: string, relays: readonly Relay[], from: Random, signal: AbortSignal) {
-    this.name = name;
-    this.#client = new Client(relays, this.book, from.fork(`${name} choices`), signal);
-  }
-
-  async begin(of: Stage, flows: number, from: Random, keyed: boolean, running: () => boolean): Promise<void> {
-    const names = await wallets(of.postgres, this.book, this.name, Math.ceil(flows / 2));
-    const life = (index: number) => {
-      const name = `${this.name}-${index}`;
-      const parts = { client: this.#client, book: this.book, wallets: names };
-      return live({ ...parts, name, keyed, running, random: from.fork(name) });
-    };
-    this.#done = Promise.all(Array.from({ length: flows }, (_, index) => life(index)));
-    this.#done.catch(() => {});
-  }
-
-  /** Until every change that was begun has its answer. */
-  async end(): Promise<void> {
-    await this.#done;
-    this.#client.close();
-  }
-
-  async judge(of: Stage): Promise<Side> {
-    const { doubts, surprises } = this.book;
-    return { audit: await audit(of.postgres, this.book, this.name), doubts, surprises };
+  const main = await stage({ servers: 4, workers: 2, smallDisk: true });
+  try {
+    const loose = await stage({ servers: 1, workers: 0, smallDisk: false, settings: LOOSE });
+    try {
+      return await new Run(options, main, loose).report();
+    } finally {
+      await loose.close();
+    }
+  } finally {
+    await main.close();
   }
 }
 
-export async function run(options: Options): Promise<Report> {
-  const { seed, seconds, say, signal } = options;
-  const chance = random(seed);
-  say(`Starting two PostgreSQL, four servers and two workers, and one server with synchronous_commit = off`);
-  const [main, loose] = await both(
-    () => stage({ servers: 4, workers: 2, smallDisk: true }),
-    () => stage({ servers: 1, workers: 0, smallDisk: false, settings: LOOSE }),
-  );
-  const until = new AbortController();
-  const given = AbortSignal.any([signal, until.signal]);
-  try {
-    let over = false;
-    const running = () => !over && !given.aborted;
-    const ours = new Clients('ours', main.toServers, chance, given);
-    const withoutKeys = new Clients('naive', main.toServers, chance, given);
-    const asynchronous = new Clients('loose', loose.toServers, chance, given);
-    await ours.begin(main, FLOWS.ours, chance, true, running);
-    await withoutKeys.begin(main, FLOWS.withoutKeys, chance, false, running);
-    await asynchronous.begin(loose, FLOWS.asynchronous, chance, true, running);
-    const injector = new Injector({ ...main, random: chance.fork('faults'), pauseMs: seconds < 20 ? 200 : 800 });
+class Run {
+  readonly #options: Options;
+  readonly #main: Stage;
+  readonly #loose: Stage;
+  readonly #injector: Injector;
+  /** Gives up what is still not heard. */
+  readonly #over = new AbortController();
+  #running = true;
+  #kills = 0;
+
+  constructor(options: Options, main: Stage, loose: Stage) {
+    this.#options = options;
+    this.#main = main;
+    this.#loose = loose;
+    const { seed, seconds, signal } = options;
+    const pauseMs = seconds < 20 ? 200 : 800;
+    this.#injector = new Injector({ ...main, random: random(seed).fork('faults'), pauseMs });
+    signal.addEventListener('abort', () => this.#over.abort(), { once: true });
+    if (signal.aborted) this.#over.abort();
+  }
+
+  async report(): Promise<Report> {
+    const { seed, seconds, signal } = this.#options;
+    const [ours, withoutKeys, asynchronous] = await this.#load();
+    signal.throwIfAborted();
+    // Workers, sweeps and deadlines end every job; what is open after that is named by the audit.
+    await within(DRAIN_MS, async () => (await openJobs(this.#main.postgres, 'ours')).length === 0);
+    const sides = {
+      ours: await ours.judge(),
+      withoutKeys: await withoutKeys.judge(),
+      asynchronous: { ...(await asynchronous.judge()), kills: this.#kills },
+    };
+    const programs = [this.#main, this.#loose].flatMap((one) => [...one.servers, ...one.workers]);
+    const crashes = programs.flatMap((program) => program.crashes);
+    const controls = sides.withoutKeys.audit.doubled.count > 0 && sides.asynchronous.audit.lost.count > 0;
+    return {
+      ...{ seed, seconds, postgres: this.#main.postgres.version },
+      ...{ faults: this.#injector.counts(), rounds: this.#injector.rounds },
+      ...{ notInjected: this.#main.withoutDisk ? [`disk full: ${this.#main.withoutDisk}`] : [], crashes },
+      ...sides,
+      ok: clean(sides.ours) && crashes.length === 0 && controls,
+    };
+  }
+
+  /** Load and faults together, then the load alone until everything that was begun is answered. */
+  async #load(): Promise<[Clients, Clients, Clients]> {
+    const { seconds, say, seed } = this.#options;
+    const given = this.#over.signal;
+    const running = () => this.#running && !given.aborted;
+    const common = { random: random(seed), running, given };
+    const begin = (name: string, on: Stage, flows: number, keyed: boolean) =>
+      Clients.begin({ ...common, name, on, flows, keyed });
+    const ours = await begin('ours', this.#main, FLOWS.ours, true);
+    const withoutKeys = await begin('naive', this.#main, FLOWS.withoutKeys, false);
+    const asynchronous = await begin('loose', this.#loose, FLOWS.asynchronous, true);
+    const all: [Clients, Clients, Clients] = [ours, withoutKeys, asynchronous];
     const stop = setTimeout(() => {
-      over = true;
+      this.#running = false;
     }, seconds * 1000);
-    const ticker = setInterval(() => say(progress(injector, ours.book)), 5_000);
-    let kills = 0;
+    const ticker = setInterval(() => say(this.#progress(ours)), 5_000);
     try {
-      await Promise.all([
-        injector.run(running, given),
-        killAgainAndAgain(loose, running, seconds, () => {
-          kills += 1;
-        }),
-      ]);
-      over = true;
+      await this.#together([this.#injector.run(running, given), this.#killAgainAndAgain(running)]);
+      this.#running = false;
       say('No more faults: what is in doubt is asked for again, what is open comes to its end');
       // What is not heard by then is unresolved, and said to be.
-      setTimeout(() => until.abort(), DRAIN_MS).unref();
-      await Promise.all([ours.end(), withoutKeys.end(), asynchronous.end()]);
+      setTimeout(() => this.#over.abort(), DRAIN_MS).unref();
+      await Promise.all(all.map((clients) => clients.end()));
     } finally {
+      this.#over.abort();
       clearTimeout(stop);
       clearInterval(ticker);
+      await Promise.allSettled(all.map((clients) => clients.end()));
     }
-    signal.throwIfAborted();
-    await drained(main, ours.name);
-    const sides = { ours: await ours.judge(main), withoutKeys: await withoutKeys.judge(main) };
-    const control = { ...(await asynchronous.judge(loose)), kills };
-    const crashes = [main, loose].flatMap((one) => [...one.servers, ...one.workers]).flatMap((one) => one.crashes);
-    const { count: doubled } = sides.withoutKeys.audit.doubled;
-    const ok = clean(sides.ours) && crashes.length === 0 && doubled > 0 && control.audit.lost.count > 0;
-    const notInjected = main.withoutDisk === undefined ? [] : [`disk full: ${main.withoutDisk}`];
-    const faults = { faults: injector.counts(), rounds: injector.rounds, notInjected, crashes };
-    return { seed, seconds, postgres: main.postgres.version, ...faults, ...sides, asynchronous: control, ok };
-  } finally {
-    until.abort();
-    await Promise.allSettled([main.close(), loose.close()]);
+    return all;
   }
-}
 
-/** Both or neither. */
-async function both(one: () => Promise<Stage>, other: () => Promise<Stage>): Promise<[Stage, Stage]> {
-  const first = await one();
-  try {
-    return [first, await other()];
-  } catch (error) {
-    await first.close();
-    throw error;
+  /** Where one fails the others are over, too, before anything is cleared away. */
+  async #together(tasks: readonly Promise<void>[]): Promise<void> {
+    try {
+      await Promise.all(tasks);
+    } catch (error) {
+      this.#over.abort();
+      await Promise.allSettled(tasks);
+      throw error;
+    }
   }
-}
 
-/** The control's PostgreSQL, each time with a few seconds of load before; at least once. */
-async function killAgainAndAgain(
-  loose: Stage,
-  running: () => boolean,
-  seconds: number,
-  onKill: () => void,
-): Promise<void> {
-  const every = Math.min(4_000, (seconds * 1000) / 3);
-  do {
-    await sleep(every);
-    await loose.postgres.kill();
-    onKill();
-    await loose.postgres.again();
-  } while (running());
-}
+  /** The control's PostgreSQL, each time with a few seconds of load before; at least once. */
+  async #killAgainAndAgain(running: () => boolean): Promise<void> {
+    const every = Math.min(4_000, (this.#options.seconds * 1000) / 3);
+    do {
+      await sleep(every);
+      await this.#loose.postgres.kill();
+      this.#kills += 1;
+      await this.#loose.postgres.again();
+    } while (running());
+  }
 
-/** Until workers, sweeps and deadlines have ended every job; what is open after that is named by the audit. */
-async function drained({ postgres }: Stage, name: string): Promise<void> {
-  await within(DRAIN_MS, async () => (await openJobs(postgres, name)).length === 0);
-}
-
-function progress(injector: Injector, book: Book): string {
-  const faults = Object.values(injector.counts()).reduce((sum, count) => sum + count, 0);
-  const { acknowledged, doubts } = book;
-  return `${acknowledged.length} changes acknowledged, ${doubts.answers} answers in doubt, ${faults} faults`;
+  #progress({ book }: Clients): string {
+    const faults = Object.values(this.#injector.counts()).reduce((sum, count) => sum + count, 0);
+    return `${book.acknowledged.length} changes acknowledged, ${book.doubts.answers} answers in doubt, ${faults} faults`;
+  }
 }
