@@ -9,7 +9,7 @@ import { SNAPSHOT } from '../../packages/recoup/test/support/snapshot.ts';
 import { explained, type Tally } from './explain.ts';
 import { AT, inRound, inWords, NOTHING, QUEUE, seenOf } from './menu.ts';
 import { type Race, SETTINGS } from './pairs.ts';
-import { type Known, textOf } from './world-digest.ts';
+import { digest, type Known, textOf } from './world-digest.ts';
 
 const REPLICAS = 4;
 /** Where the clock of the races begins: an instant of a whole millisecond. */
@@ -61,6 +61,8 @@ export class Arena implements AsyncDisposable {
     }
     world = await this.#pass(world, 1);
     const before = await this.#look(round);
+    if (before !== digest(world))
+      throw new Error(`${state}: the way to it led to ${before} instead of ${digest(world)}`);
     const named = [inRound(calls[0], round), inRound(calls[1], round)] as const;
     const answers = await this.#go(named, round);
     const after = await this.#look(round);

@@ -39,8 +39,6 @@ const MAX_ATTEMPT = 2;
 
 const newWorld = (): World => emptyWorld({ queues: { '*': SETTINGS } });
 
-export const apply1ms = (world: World): World => advance(world, 1);
-
 /** Every pair of calls that leave the same state: first each pair of transitions once per state, then their shapes, then the rest. */
 export function races(): Race[] {
   const all = states().flatMap(({ name, path, world }) => {
@@ -79,16 +77,23 @@ function states(): State[] {
   const seen = new Set(found.map(({ name }) => name));
   for (const { path, world } of found) {
     for (const step of steps(world)) {
-      const after = 'passMs' in step ? advance(world, step.passMs) : apply(world, step).world;
+      const way = [...path, ...before(step), step];
+      const after = [...before(step), step].reduce(take, world);
       const name = nameOf(after);
       if (seen.has(name) || (jobOf(after, AT)?.attempt ?? 0) > MAX_ATTEMPT) continue;
       seen.add(name);
-      found.push({ name, path: [...path, step], world: after });
+      found.push({ name, path: way, world: after });
     }
   }
   // A moment later, so that a lease can be extended and what has ended be pruned.
-  return found.map((state) => ({ ...state, world: apply1ms(state.world) }));
+  return found.map((state) => ({ ...state, world: advance(state.world, 1) }));
 }
+
+export const take = (world: World, step: Step): World =>
+  'passMs' in step ? advance(world, step.passMs) : apply(world, step).world;
+
+/** A job is pruned only once time has passed since its end. */
+const before = (step: Step): Step[] => ('transition' in step && step.transition === 'job.prune' ? [{ passMs: 1 }] : []);
 
 /** Settings of wallets and queues are no way to a state of a job; they meet all of them in races. */
 const NO_STEP = ['wallet.change', 'wallet.adjust', 'queue.configure'];
