@@ -5,6 +5,7 @@ import type { Postgres } from './postgres.ts';
 import type { Program } from './programs.ts';
 import type { Random } from './random.ts';
 import type { Relay } from './relay.ts';
+import { within } from './within.ts';
 
 export const FAULTS = [
   'server killed',
@@ -72,6 +73,11 @@ export class Injector {
     for (const relay of [...this.#of.toServers, ...this.#of.toPostgres]) relay.calm();
   }
 
+  /** Statements that PostgreSQL refused because its disk was full. */
+  get diskFull(): number {
+    return this.#of.toPostgres.reduce((sum, relay) => sum + relay.diskFull, 0);
+  }
+
   #count(fault: Fault, times = 1): void {
     this.#counts.set(fault, (this.#counts.get(fault) ?? 0) + times);
   }
@@ -133,14 +139,18 @@ export class Injector {
   }
 
   async #fillDisk(): Promise<void> {
-    const disk = this.#of.disk!;
+    const { disk, postgres } = this.#of;
+    if (!disk) return;
+    const before = this.diskFull;
     try {
       if (disk.fill()) this.#count('disk full');
-      await sleep(1_200);
+      // Until a statement has met it, or PostgreSQL itself, which ends if it cannot write its log.
+      await within(5_000, async () => this.diskFull > before || !postgres.isAlive);
+      await sleep(500);
     } finally {
       disk.free();
       // A full disk may have ended it.
-      await this.#of.postgres.again();
+      await postgres.again();
     }
   }
 

@@ -26,6 +26,10 @@ export class Postgres {
     return this.#running.version;
   }
 
+  get isAlive(): boolean {
+    return alive(this.#running.pid);
+  }
+
   /** Without a relay: for the audit and for faults. */
   get url(): string {
     return this.#running.url;

@@ -5,6 +5,8 @@ export type Speaks = 'http' | 'postgres';
 
 /** ReadyForQuery outside of a transaction: what was asked has been done and committed. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+/** The code of an error of PostgreSQL that its disk is full. */
+const DISK_FULL = Buffer.from('C53100\0');
 const CHANGES_OF: Record<Speaks, (asked: Buffer) => boolean> = {
   http: (asked) => /^(PUT|POST|PATCH) /.test(asked.toString('latin1', 0, 6)),
   // The name of a statement is in every message that runs it. Reads, which have other names, are of no interest.
@@ -27,6 +29,8 @@ export class Relay {
   #stalled: NodeJS.Timeout | undefined;
   /** Answers that were dropped with their connection after the other side had done what was asked. */
   answersLost = 0;
+  /** Answers of PostgreSQL that its disk was full. */
+  diskFull = 0;
 
   private constructor(speaks: Speaks, server: Server) {
     this.#speaks = speaks;
@@ -129,6 +133,7 @@ export class Relay {
   }
 
   #answered(link: Link, answer: Buffer): void {
+    if (this.#speaks === 'postgres' && answer.includes(DISK_FULL)) this.diskFull += 1;
     if (!link.losing) {
       link.client.write(answer);
       return;

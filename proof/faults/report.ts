@@ -10,6 +10,7 @@ export function print(report: Report, line: (text: string) => void): void {
     `\nFaults, ${report.seconds} s, seed ${report.seed}, PostgreSQL ${report.postgres}, ${report.rounds} rounds of kills\n`,
   );
   for (const fault of FAULTS) if (report.faults[fault] > 0) line(`  ${count(report.faults[fault])}  ${fault}`);
+  if (report.refusedByFullDisk > 0) line(`          statements refused by the full disk: ${report.refusedByFullDisk}`);
   for (const text of report.notInjected) line(`          not injected: ${text}`);
   line('\n                         ours     without keys  synchronous_commit = off');
   const row = (name: string, of: (side: Side) => number) =>

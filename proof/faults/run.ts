@@ -4,7 +4,8 @@ import { openJobs } from './audit.ts';
 import { Clients, clean, type Side } from './clients.ts';
 import { type Fault, Injector } from './injector.ts';
 import { random } from './random.ts';
-import { type Stage, stage, within } from './stage.ts';
+import { type Stage, stage } from './stage.ts';
+import { within } from './within.ts';
 
 export interface Options {
   readonly seconds: number;
@@ -20,6 +21,8 @@ export interface Report {
   postgres: string;
   faults: Record<Fault, number>;
   rounds: number;
+  /** Statements that PostgreSQL refused because its disk was full. */
+  refusedByFullDisk: number;
   /** Why a kind of fault was not injected. */
   notInjected: string[];
   /** Servers and workers that ended by themselves while nothing was done to them. */
@@ -91,7 +94,7 @@ class Run {
     const controls = sides.withoutKeys.audit.doubled.count > 0 && sides.asynchronous.audit.lost.count > 0;
     return {
       ...{ seed, seconds, postgres: this.#main.postgres.version },
-      ...{ faults: this.#injector.counts(), rounds: this.#injector.rounds },
+      ...{ faults: this.#injector.counts(), rounds: this.#injector.rounds, refusedByFullDisk: this.#injector.diskFull },
       ...{ notInjected: this.#main.withoutDisk ? [`disk full: ${this.#main.withoutDisk}`] : [], crashes },
       ...sides,
       ok: clean(sides.ours) && crashes.length === 0 && controls,

@@ -2,7 +2,6 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { open } from '../../packages/recoup/src/index.ts';
 import { SmallDisk } from './disk.ts';
 import { QUEUE } from './load.ts';
@@ -108,14 +107,4 @@ export async function wallets(postgres: Postgres, book: Book, prefix: string, co
   }
   await recoup.close();
   return names;
-}
-
-/** Until a condition holds, so long at most. */
-export async function within(ms: number, condition: () => Promise<boolean>): Promise<boolean> {
-  const until = Date.now() + ms;
-  while (Date.now() < until) {
-    if (await condition().catch(() => false)) return true;
-    await sleep(100);
-  }
-  return false;
 }

@@ -1,4 +1,5 @@
 // Races of every pair of transitions that leave the same state, a round each; `npm run races` does thousands with more callers.
+import { readFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
 import { type Action, apply } from '../../packages/recoup/model/model.ts';
 import { emptyWorld, type World } from '../../packages/recoup/model/world.ts';
@@ -21,6 +22,14 @@ test('every transition of the table and every state of a job is in some race', (
 test('each pair of transitions stands once in front, for each state that both leave', () => {
   const front = all.slice(0, pairsOf(all));
   expect(pairsOf(front)).toBe(front.length);
+});
+
+test('the page says how many there are', () => {
+  const page = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8');
+  expect(page).toContain(`${pairsOf(all)} pairs of transitions`);
+  expect(page).toContain(`${all.length.toLocaleString('en')} races`);
+  expect(page).toContain(`npm run races -- --rounds ${all.length}`);
+  expect(page).toContain(`with ${CALLERS} callers each way`);
 });
 
 const servers = inject('servers');
