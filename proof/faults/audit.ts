@@ -50,7 +50,7 @@ export async function openJobs(postgres: Postgres, wallets: string): Promise<str
   return (await postgres.query(OPEN, [`${wallets}%`])).map(({ open }) => String(open));
 }
 
-const finding = (all: readonly string[]): Finding => ({ count: all.length, examples: all.slice(0, 5) });
+export const finding = (all: readonly string[]): Finding => ({ count: all.length, examples: all.slice(0, 5) });
 /** What was meant: a client without keys asks under another name each time. */
 const meant = (id: string) => id.replace(/#\d+$/, '');
 

@@ -19,6 +19,8 @@ test('under every kind of fault nothing that was acknowledged is lost, nothing i
   for (const name of ['lost', 'doubled', 'wrong', 'foreign', 'unended', 'problems'] as const)
     expect([name, ours.audit[name]]).toEqual([name, { count: 0, examples: [] }]);
   expect(clean(ours)).toBe(true);
+  expect(report.attempts.twice).toEqual({ count: 0, examples: [] });
+  expect(report.attempts.begun).toBeGreaterThan(0);
   expect(ours.audit.acknowledged).toBeGreaterThan(50);
   expect(ours.doubts.hadBeenDone).toBeGreaterThan(0);
   expect(ours.doubts.hadNotBeenDone).toBeGreaterThan(0);

@@ -1,5 +1,6 @@
 // The processes of a run: started, killed, and started again by a supervisor, as systemd would.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { errors } from '../../packages/recoup/src/errors.ts';
@@ -26,6 +27,8 @@ export class Program {
   readonly #loop: Promise<void>;
   /** What it said when it ended by itself, although the database is not to blame. */
   readonly crashes: string[] = [];
+  /** What it wrote line by line, of what the run wants to know. */
+  readonly lines: string[] = [];
 
   constructor(
     name: string,
@@ -81,6 +84,9 @@ export class Program {
       wasReady = true;
       this.#onReady(found);
     };
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      if (line.startsWith('run ')) this.lines.push(line);
+    });
     child.stdout!.on('data', look);
     child.stderr!.on('data', look);
     return new Promise((done) => {

@@ -35,6 +35,10 @@ export function print(report: Report, line: (text: string) => void): void {
     `  ${clean(ours) ? 'ok    ' : 'FAILED'}  ours: nothing lost, nothing twice, every job at its end, the books are right`,
   );
   if (!clean(ours)) examples(ours, line);
+  const { begun, twice } = report.attempts;
+  line(
+    `  ${twice.count === 0 ? 'ok    ' : 'FAILED'}  ${begun} attempts begun by workers, ${twice.count} of them by more than one`,
+  );
   for (const crash of report.crashes) line(`  FAILED  ${crash}`);
   const control = (failed: boolean, text: string) =>
     line(

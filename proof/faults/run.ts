@@ -1,8 +1,9 @@
 // One run: ours under faults, and beside it the two controls that must fail, each with its load and its audit.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openJobs } from './audit.ts';
+import { type Finding, finding, openJobs } from './audit.ts';
 import { Clients, clean, type Side } from './clients.ts';
 import { type Fault, Injector } from './injector.ts';
+import type { Program } from './programs.ts';
 import { random } from './random.ts';
 import { type Stage, stage } from './stage.ts';
 import { within } from './within.ts';
@@ -27,6 +28,8 @@ export interface Report {
   notInjected: string[];
   /** Servers and workers that ended by themselves while nothing was done to them. */
   crashes: string[];
+  /** Attempts that workers began, and those that more than one of them began: a lease is in one hand. */
+  attempts: { begun: number; twice: Finding };
   ours: Side;
   /** Repeats in doubt under another key: must double. */
   withoutKeys: Side;
@@ -38,6 +41,9 @@ export interface Report {
 const FLOWS = { ours: 24, withoutKeys: 6, asynchronous: 8 };
 /** The delay is longer than PostgreSQL's own, so that every kill finds something that was answered and not yet written. */
 const LOOSE = { synchronous_commit: 'off', wal_writer_delay: '1s' };
+/** The control's PostgreSQL is killed so often at least, each time this many answers after its start. */
+const MIN_KILLS = 3;
+const AT_STAKE = 30;
 const DRAIN_MS = 60_000;
 
 export async function run(options: Options): Promise<Report> {
@@ -57,6 +63,12 @@ export async function run(options: Options): Promise<Report> {
   }
 }
 
+function begun(workers: readonly Program[]): Report['attempts'] {
+  const lines = workers.flatMap((worker) => worker.lines);
+  const seen = new Set<string>();
+  return { begun: lines.length, twice: finding(lines.filter((line) => seen.has(line) || !seen.add(line))) };
+}
+
 class Run {
   readonly #options: Options;
   readonly #main: Stage;
@@ -64,7 +76,8 @@ class Run {
   readonly #injector: Injector;
   /** Gives up what is still not heard. */
   readonly #over = new AbortController();
-  #running = true;
+  #timeIsUp = false;
+  #ended = false;
   #kills = 0;
 
   constructor(options: Options, main: Stage, loose: Stage) {
@@ -91,13 +104,14 @@ class Run {
     };
     const programs = [this.#main, this.#loose].flatMap((one) => [...one.servers, ...one.workers]);
     const crashes = programs.flatMap((program) => program.crashes);
+    const attempts = begun(this.#main.workers);
     const controls = sides.withoutKeys.audit.doubled.count > 0 && sides.asynchronous.audit.lost.count > 0;
     return {
       ...{ seed, seconds, postgres: this.#main.postgres.version },
       ...{ faults: this.#injector.counts(), rounds: this.#injector.rounds, refusedByFullDisk: this.#injector.diskFull },
       ...{ notInjected: this.#main.withoutDisk ? [`disk full: ${this.#main.withoutDisk}`] : [], crashes },
-      ...sides,
-      ok: clean(sides.ours) && crashes.length === 0 && controls,
+      ...{ attempts, ...sides },
+      ok: clean(sides.ours) && attempts.twice.count === 0 && crashes.length === 0 && controls,
     };
   }
 
@@ -105,7 +119,8 @@ class Run {
   async #load(): Promise<[Clients, Clients, Clients]> {
     const { seconds, say, seed } = this.#options;
     const given = this.#over.signal;
-    const running = () => this.#running && !given.aborted;
+    const enough = () => this.#timeIsUp && this.#injector.rounds > 0 && this.#kills >= MIN_KILLS;
+    const running = () => !this.#ended && !given.aborted && !enough();
     const common = { random: random(seed), running, given };
     const begin = (name: string, on: Stage, flows: number, keyed: boolean) =>
       Clients.begin({ ...common, name, on, flows, keyed });
@@ -114,12 +129,12 @@ class Run {
     const asynchronous = await begin('loose', this.#loose, FLOWS.asynchronous, true);
     const all: [Clients, Clients, Clients] = [ours, withoutKeys, asynchronous];
     const stop = setTimeout(() => {
-      this.#running = false;
+      this.#timeIsUp = true;
     }, seconds * 1000);
     const ticker = setInterval(() => say(this.#progress(ours)), 5_000);
     try {
-      await this.#together([this.#injector.run(running, given), this.#killAgainAndAgain(running)]);
-      this.#running = false;
+      await this.#together([this.#injector.run(running, given), this.#killAgainAndAgain(asynchronous, running)]);
+      this.#ended = true;
       say('No more faults: what is in doubt is asked for again, what is open comes to its end');
       // What is not heard by then is unresolved, and said to be.
       setTimeout(() => this.#over.abort(), DRAIN_MS).unref();
@@ -144,15 +159,16 @@ class Run {
     }
   }
 
-  /** The control's PostgreSQL, each time with a few seconds of load before; at least once. */
-  async #killAgainAndAgain(running: () => boolean): Promise<void> {
-    const every = Math.min(4_000, (this.#options.seconds * 1000) / 3);
-    do {
-      await sleep(every);
+  /** The control's PostgreSQL, each time with fresh answers at stake. */
+  async #killAgainAndAgain({ book }: Clients, running: () => boolean): Promise<void> {
+    while (running()) {
+      const before = book.acknowledged.length;
+      await within(5_000, async () => !running() || book.acknowledged.length >= before + AT_STAKE);
       await this.#loose.postgres.kill();
       this.#kills += 1;
       await this.#loose.postgres.again();
-    } while (running());
+      await sleep(1_000);
+    }
   }
 
   #progress({ book }: Clients): string {

@@ -4,7 +4,9 @@ import { Done, Failure, type Handler, open, Refusal, Release } from '../../packa
 import type { Work } from './load.ts';
 
 const handler: Handler = async (work) => {
-  const { id, attempt, payload } = work;
+  const { wallet, id, attempt, payload } = work;
+  // Written before anything else happens: the run looks for attempts that two workers had.
+  console.log(`run ${wallet} ${id} ${attempt}`);
   const { as, ms, final } = payload as Work;
   await sleep(ms);
   const early = attempt <= 1;
