@@ -44,6 +44,7 @@ export class Client {
         if (heard.code === undefined || !errors[heard.code].retry || heard.code === 'not_ended') {
           this.#note(intent, heard);
           intent.answer = heard.answer;
+          this.#book.heard += 1;
           return heard.answer;
         }
         if (heard.code === 'database_unavailable') intent.doubts += 1;

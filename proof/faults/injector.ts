@@ -33,8 +33,8 @@ export interface Targets {
   readonly toPostgres: readonly Relay[];
   readonly disk: SmallDisk | undefined;
   readonly random: Random;
-  /** The longest pause between two kills, in ms. */
-  readonly pauseMs: number;
+  /** How many answers clients have heard: a fault is worth something only where there is work to disturb. */
+  readonly heard: () => number;
 }
 
 export class Injector {
@@ -64,13 +64,19 @@ export class Injector {
       for (const fault of this.#round()) {
         if (given.aborted || (this.rounds > 0 && !running())) break;
         await fault();
-        await sleep(this.#of.random.between(50, this.#of.pauseMs));
+        await this.#recovered(running);
       }
       this.rounds += 1;
     }
     over = true;
     await cuts;
     for (const relay of [...this.#of.toServers, ...this.#of.toPostgres]) relay.calm();
+  }
+
+  /** Until clients are served again, or it is clear that they are not; on a slow machine that takes as long as it takes. */
+  async #recovered(running: () => boolean): Promise<void> {
+    const wanted = this.#of.heard() + this.#of.random.between(5, 60);
+    await within(5_000, async () => this.#of.heard() >= wanted || !running());
   }
 
   /** Statements that PostgreSQL refused because its disk was full. */
@@ -167,10 +173,10 @@ export class Injector {
 
   async #cutAndStall(running: () => boolean): Promise<void> {
     const { toServers, toPostgres, random } = this.#of;
+    for (const relay of toServers) relay.lose(0.08, random);
+    for (const relay of toPostgres) relay.lose(0.05, random);
     for (let tick = 0; running(); tick++) {
       await sleep(random.between(20, 80));
-      random.pick(toServers).loseAnswer();
-      if (tick % 4 === 0) random.pick(toPostgres).loseAnswer();
       if (tick % 20 === 3) this.#count('connection to a server cut', random.pick(toServers).cut());
       if (tick % 20 === 13) this.#count('connection to PostgreSQL cut', random.pick(toPostgres).cut());
       if (tick % 60 === 15) this.#stall('connection to a server stalled', random.pick(toServers));

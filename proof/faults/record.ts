@@ -39,6 +39,8 @@ export class Book {
   readonly jobs: Submitted[] = [];
   /** Answers that no fault explains, such as a 500. */
   readonly surprises: string[] = [];
+  /** Answers that were heard so far. */
+  heard = 0;
 
   intend(kind: Kind, wallet: string, id: string, amount?: number): Intent {
     const intent: Intent = { kind, wallet, id, doubts: 0, ...(amount === undefined ? {} : { amount }) };

@@ -1,5 +1,6 @@
 // A TCP relay that a fault run puts before a server or PostgreSQL: it cuts, stalls, and loses the answer of what was done.
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { Random } from './random.ts';
 
 export type Speaks = 'http' | 'postgres';
 
@@ -25,7 +26,8 @@ export class Relay {
   readonly #speaks: Speaks;
   readonly #links = new Set<Link>();
   #target: number | undefined;
-  #toLose = 0;
+  /** Whether the answer to this change is to be lost. */
+  #loses: () => boolean = () => false;
   #stalled: NodeJS.Timeout | undefined;
   /** Answers that were dropped with their connection after the other side had done what was asked. */
   answersLost = 0;
@@ -55,9 +57,12 @@ export class Relay {
     this.#target = port;
   }
 
-  /** The next answer to a change is lost: the change was done, and nobody hears of it. */
-  loseAnswer(): void {
-    this.#toLose += 1;
+  /**
+   * Of the answers to changes this share is lost: the change was done, and nobody hears of it. A share and not so many a second:
+   * where everything is slow, the second would lose every answer there is.
+   */
+  lose(share: number, random: Random): void {
+    this.#loses = () => random.next() < share;
   }
 
   /** Cuts every connection, whatever is on its way. Returns how many there were. */
@@ -88,7 +93,7 @@ export class Relay {
   }
 
   calm(): void {
-    this.#toLose = 0;
+    this.#loses = () => false;
     this.flow();
   }
 
@@ -119,10 +124,7 @@ export class Relay {
       socket.on('close', () => this.#end(link));
     }
     client.on('data', (asked) => {
-      if (this.#toLose > 0 && !link.losing && CHANGES_OF[this.#speaks](asked)) {
-        this.#toLose -= 1;
-        link.losing = true;
-      }
+      if (!link.losing && CHANGES_OF[this.#speaks](asked) && this.#loses()) link.losing = true;
       server.write(asked);
     });
     server.on('data', (answer) => this.#answered(link, answer));

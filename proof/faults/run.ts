@@ -79,14 +79,14 @@ class Run {
   #timeIsUp = false;
   #ended = false;
   #kills = 0;
+  #heard = () => 0;
 
   constructor(options: Options, main: Stage, loose: Stage) {
     this.#options = options;
     this.#main = main;
     this.#loose = loose;
-    const { seed, seconds, signal } = options;
-    const pauseMs = seconds < 20 ? 200 : 800;
-    this.#injector = new Injector({ ...main, random: random(seed).fork('faults'), pauseMs });
+    const { seed, signal } = options;
+    this.#injector = new Injector({ ...main, random: random(seed).fork('faults'), heard: () => this.#heard() });
     signal.addEventListener('abort', () => this.#over.abort(), { once: true });
     if (signal.aborted) this.#over.abort();
   }
@@ -128,6 +128,7 @@ class Run {
     const withoutKeys = await begin('naive', this.#main, FLOWS.withoutKeys, false);
     const asynchronous = await begin('loose', this.#loose, FLOWS.asynchronous, true);
     const all: [Clients, Clients, Clients] = [ours, withoutKeys, asynchronous];
+    this.#heard = () => ours.book.heard;
     const stop = setTimeout(() => {
       this.#timeIsUp = true;
     }, seconds * 1000);
