@@ -11,7 +11,7 @@ import { FAULTS } from './injector.ts';
 import { run } from './run.ts';
 
 test('under every kind of fault nothing that was acknowledged is lost, nothing is there twice, and both controls fail', async () => {
-  const report = await run({ seconds: 8, seed: 7, say: () => {}, signal: new AbortController().signal });
+  const report = await run({ seconds: 5, seed: 7, say: () => {}, signal: new AbortController().signal });
   const { ours, withoutKeys, asynchronous, crashes } = report;
   expect(crashes).toEqual([]);
   // The findings first: they say what is wrong.
@@ -51,7 +51,7 @@ test.runIf(process.platform === 'linux')('stopped by Ctrl-C it leaves no process
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = once(child, 'exit');
-  for await (const line of createInterface({ input: child.stderr! })) if (/acknowledged/.test(line)) break;
+  for await (const line of createInterface({ input: child.stderr! })) if (/at work/.test(line)) break;
   expect(processesWith(folder).length).toBeGreaterThan(8);
   child.kill('SIGINT');
   expect((await ended)[0]).toBe(130);

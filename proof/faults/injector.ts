@@ -35,6 +35,8 @@ export interface Targets {
   readonly random: Random;
   /** How many answers clients have heard: a fault is worth something only where there is work to disturb. */
   readonly heard: () => number;
+  /** How long to wait for that, in ms. */
+  readonly patienceMs: number;
 }
 
 export class Injector {
@@ -76,7 +78,7 @@ export class Injector {
   /** Until clients are served again, or it is clear that they are not; on a slow machine that takes as long as it takes. */
   async #recovered(running: () => boolean): Promise<void> {
     const wanted = this.#of.heard() + this.#of.random.between(5, 60);
-    await within(5_000, async () => this.#of.heard() >= wanted || !running());
+    await within(this.#of.patienceMs, async () => this.#of.heard() >= wanted || !running());
   }
 
   /** Statements that PostgreSQL refused because its disk was full. */

@@ -85,8 +85,10 @@ class Run {
     this.#options = options;
     this.#main = main;
     this.#loose = loose;
-    const { seed, signal } = options;
-    this.#injector = new Injector({ ...main, random: random(seed).fork('faults'), heard: () => this.#heard() });
+    const { seed, seconds, signal } = options;
+    const patienceMs = seconds < 20 ? 800 : 5_000;
+    const heard = () => this.#heard();
+    this.#injector = new Injector({ ...main, random: random(seed).fork('faults'), heard, patienceMs });
     signal.addEventListener('abort', () => this.#over.abort(), { once: true });
     if (signal.aborted) this.#over.abort();
   }
@@ -128,6 +130,7 @@ class Run {
     const withoutKeys = await begin('naive', this.#main, FLOWS.withoutKeys, false);
     const asynchronous = await begin('loose', this.#loose, FLOWS.asynchronous, true);
     const all: [Clients, Clients, Clients] = [ours, withoutKeys, asynchronous];
+    say('Clients at work, faults from now on');
     this.#heard = () => ours.book.heard;
     const stop = setTimeout(() => {
       this.#timeIsUp = true;
