@@ -1,18 +1,9 @@
 // The model and a database side by side: every command is given to both, and then they are compared in full.
 import { expect } from 'vitest';
 import { type Action, apply } from '../../model/model.ts';
-import {
-  advance,
-  type EndedAttempt,
-  emptyWorld,
-  type Job,
-  jobOf,
-  keyOf,
-  type Queue,
-  queueOf,
-  type World,
-} from '../../model/world.ts';
+import { advance, emptyWorld, type Job, jobOf, keyOf, type Queue, queueOf, type World } from '../../model/world.ts';
 import { type Call, type Mode, sendAll } from './calls.ts';
+import { ended, SNAPSHOT, seen } from './snapshot.ts';
 import type { Stage } from './stage.ts';
 
 export type Command =
@@ -201,43 +192,8 @@ export class BothWorlds {
       jobs: Object.fromEntries(Object.entries(jobs).map(([key, job]) => [key, seen(job)])),
       attempts: attempts.map(ended).sort(),
     };
-    const [row] = await this.#stage.db.query(SNAPSHOT, [this.#start, this.#ordered]);
+    const [row] = await this.#stage.db.query(SNAPSHOT, [this.#start, this.#ordered, null]);
     const found = row!.world as typeof expected;
     expect({ ...found, entries: found.entries.sort(), attempts: found.attempts.sort() }).toEqual(expected);
   }
 }
-
-const ended = ({ wallet, job, attempt, endedAs, verdict }: EndedAttempt) =>
-  `${wallet}/${job} ${attempt} ${endedAs} ${verdict}`;
-
-/** A job's row in the model, as the snapshot has it. */
-function seen({ wallet: _wallet, id: _id, ...job }: Job) {
-  return job;
-}
-
-const instant = (column: string) => `round(extract(epoch from j.${column}) * 1000 - $1::numeric)::bigint`;
-const has = (column: string) => `j.${column} is not null`;
-const COLUMNS: Record<keyof ReturnType<typeof seen>, string> = {
-  ...{ queue: 'j.queue', state: 'j.state', price: 'j.price', payload: `j.payload #>> '{}'`, refundOn: 'j.refund_on' },
-  ...{ maxFailures: 'j.max_failures', attempt: 'j.attempt', failures: 'j.failures', releases: 'j.releases' },
-  ...{ failedAttempt: 'j.failed_attempt', verdict: 'j.verdict', notBefore: instant('not_before') },
-  ...{ leaseUntil: instant('lease_until'), deadlineAt: instant('deadline_at'), dead: has('dead_at') },
-  ...{ refunded: has('refunded_at'), succeeded: has('succeeded_at'), succeededAttempt: 'j.succeeded_attempt' },
-  ...{
-    reclaimed: has('reclaimed_at'),
-    settled: has('settled_at'),
-    finalPrice: 'j.final_price',
-    canceled: has('canceled_at'),
-  },
-};
-
-const SNAPSHOT = `select json_build_object(
-  'wallets', (select coalesce(json_object_agg(id, json_build_array(status, balance, overdraft_limit, last_seq)), '{}') from recoup.wallets),
-  'entries', (select coalesce(json_agg(concat_ws(' ', wallet_id, type, amount, coalesce(job_id, 'null'), coalesce(key, 'null'),
-    case when $2 then seq || ' ' || balance end)), '[]') from recoup.entries),
-  'jobs', (select coalesce(json_object_agg(wallet_id || '/' || id, json_build_object(
-    ${Object.entries(COLUMNS)
-      .map(([name, sql]) => `'${name}', ${sql}`)
-      .join(', ')})), '{}') from recoup.jobs j),
-  'attempts', (select coalesce(json_agg(wallet_id || '/' || job_id || ' ' || attempt || ' ' || ended_as || ' ' || coalesce(verdict, 'null')), '[]')
-    from recoup.attempts)) as world`;
