@@ -1,7 +1,8 @@
 // The actions of the model as calls of the library: one by one, in one turn, in batch forms, in one transaction.
-import type { Action } from '../../model/model.ts';
-import type { InTransaction, Recoup } from '../../src/index.ts';
-import { answer, named } from './look.ts';
+import type { Action } from '../model/model.ts';
+import { type InTransaction, type Recoup, Refusal } from '../src/index.ts';
+import { answer, named } from '../test/support/look.ts';
+import type { Mode } from './commands.ts';
 
 const given = <K extends string, V>(name: K, value: V | undefined) =>
   value === undefined ? {} : ({ [name]: value } as Record<K, V>);
@@ -53,9 +54,6 @@ export function send({ wallets, jobs, queues }: InTransaction, { transition, inp
   }
 }
 
-/** `turn`: all at once, so that they share statements. `many`: the batch form, where there is one. */
-export type Mode = 'one by one' | 'turn' | 'many' | 'transaction';
-
 /** The batch form, where the transition has one: an answer for each. */
 async function batch({ jobs, wallets }: Recoup, calls: readonly Call[]): Promise<string[] | undefined> {
   const inputs = calls.map(({ input }) => input) as never[];
@@ -73,16 +71,27 @@ async function batch({ jobs, wallets }: Recoup, calls: readonly Call[]): Promise
   }
 }
 
-async function inTurn(recoup: InTransaction, calls: readonly Call[]): Promise<string[]> {
+/** The answers of calls that follow each other, in a transaction or by themselves. */
+export async function inTurn(recoup: InTransaction, calls: readonly Call[]): Promise<string[]> {
   const answers: string[] = [];
   for (const call of calls) answers.push(await answer(send(recoup, call)));
   return answers;
 }
 
-/** What the calls, all of one transition, are answered. */
-export async function sendAll(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<string[]> {
-  if (mode === 'one by one') return inTurn(recoup, calls);
+async function sent(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<string[]> {
+  if (mode === 'single') return inTurn(recoup, calls);
   if (mode === 'transaction') return recoup.transaction((inside) => inTurn(inside, calls));
   const batched = mode === 'many' ? await batch(recoup, calls) : undefined;
   return batched ?? Promise.all(calls.map((call) => answer(send(recoup, call))));
+}
+
+/** What each of the calls is answered; they are of one transition unless they follow each other. */
+export async function sendAll(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<string[]> {
+  try {
+    return await sent(recoup, calls, mode);
+  } catch (error) {
+    // A batch or a transaction that failed as a whole.
+    if (error instanceof Refusal) return calls.map(() => error.code);
+    throw error;
+  }
 }
