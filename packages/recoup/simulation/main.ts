@@ -3,8 +3,7 @@ import { parseArgs } from 'node:util';
 import { startEmbedded } from '../../server/src/embedded/embedded.ts';
 import { testDatabase } from '../src/testing.ts';
 import { BothWorlds } from './both-worlds.ts';
-import { inWords } from './commands.ts';
-import { simulate, type Violation } from './simulate.ts';
+import { simulate, type Violation, violationInWords } from './simulate.ts';
 import { throwawaySettings } from './throwaway.ts';
 
 const USAGE = `npm run simulate -- [--seed N] [--steps N] [--database URL] [--json]
@@ -33,15 +32,6 @@ function integer(name: string, text: string, from: number, to: number): number {
 
 const number = (value: number) => value.toLocaleString('en');
 
-function tell(violation: Violation): void {
-  const { seed, steps, problem, history, shrunkTo } = violation;
-  console.error(`\nVIOLATED after ${number(steps)} steps of seed ${seed}:\n${problem}\n`);
-  console.error(`Again: npm run simulate -- --seed ${seed} --steps ${steps}\n`);
-  console.error(`The shortest history that fails, ${history.length} steps:`);
-  for (const [index, command] of history.entries()) console.error(`  ${index + 1}. ${inWords(command)}`);
-  console.error(`  → ${shrunkTo.replaceAll('\n', '\n    ')}\n`);
-}
-
 async function main(): Promise<number> {
   if (values.help) {
     console.log(USAGE);
@@ -66,7 +56,7 @@ async function main(): Promise<number> {
     console.error(`seed ${seed}, ${number(steps)} steps`);
     const violation = await simulate(both, { seed, steps, progress });
     await both.close();
-    if (violation) tell(violation);
+    if (violation) console.error(violationInWords(violation));
     close(seed, both, violation, (Date.now() - started) / 1000);
     return violation ? 1 : 0;
   } finally {

@@ -7,7 +7,7 @@ export type SignalName = Call['transition'];
 type InputOf<T extends SignalName> = Extract<Call, { transition: T }>['input'];
 
 const QUEUES = ['early', 'early', 'late', 'late', 'plain', null] as const;
-const WALLETS = ['u', 'u', 'u', 'v', 'v', 'rich'];
+const WALLETS = ['u', 'u', 'u', 'u', 'v', 'v', 'v', 'rich', 'w'];
 /** Jobs that have not ended, at most: more of them would only be more of the same. */
 const LIVE = 14;
 const FINAL_PRICES = [0, 25, 25, 55] as const;
@@ -19,8 +19,11 @@ export const OPENING: readonly Call[] = [
   { transition: 'wallet.open', input: { wallet: 'v', customer: 'c', overdraftLimit: 15 } },
   { transition: 'wallet.open', input: { wallet: 'rich', customer: 'c', overdraftLimit: 0 } },
   { transition: 'wallet.grant', input: { wallet: 'u', key: 'k0', amount: 100 } },
+  { transition: 'wallet.grant', input: { wallet: 'v', key: 'k0', amount: 60 } },
   { transition: 'wallet.grant', input: { wallet: 'rich', key: 'k0', amount: NEAR_LIMIT } },
 ];
+
+const live = ({ jobs }: World) => Object.values(jobs).filter((job) => !job.succeeded && !job.canceled).length;
 
 export class Signals {
   readonly #dice: Dice;
@@ -39,7 +42,7 @@ export class Signals {
 
   readonly #makers: { readonly [T in SignalName]: (world: World) => InputOf<T> } = {
     'wallet.open': () => ({
-      wallet: this.#dice.pick(['u', 'v', 'w1', 'w2', 'w3']),
+      wallet: this.#dice.pick(['u', 'v', 'w']),
       customer: this.#dice.pick(['c', 'c', 'other']),
       overdraftLimit: this.#dice.pick([0, 0, 15]),
     }),
@@ -81,7 +84,7 @@ export class Signals {
   };
 
   #wallet(): string {
-    return this.#dice.chance(0.03) ? 'nowhere' : this.#dice.pick([...WALLETS, 'w1', 'w2']);
+    return this.#dice.chance(0.03) ? 'nowhere' : this.#dice.pick(WALLETS);
   }
 
   /** A new key, or one of those before. */
@@ -106,10 +109,14 @@ export class Signals {
     ]);
   }
 
+  /** Whether there is so little to do that most signals would be about nothing. */
+  isQuiet(world: World): boolean {
+    return live(world) < 5;
+  }
+
   /** A new job, or one that was submitted before, now and then with something else about it. */
   #submission(world: World): InputOf<'job.submit'> {
-    const live = Object.values(world.jobs).filter((job) => !job.succeeded && !job.canceled).length;
-    if (live >= LIVE || this.#dice.chance(0.2)) {
+    if (live(world) >= LIVE || this.#dice.chance(0.2)) {
       const { wallet, job } = this.#at(world);
       const known = world.jobs[keyOf({ wallet, job })];
       const { queue, price, payload } = known ?? { queue: null, price: 20, payload: '' };

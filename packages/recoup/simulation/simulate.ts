@@ -1,7 +1,7 @@
 // Runs worlds of a seed, one after the other; a history that fails is shortened to what it needs.
 import type { Queue } from '../model/world.ts';
 import type { BothWorlds } from './both-worlds.ts';
-import type { Command } from './commands.ts';
+import { type Command, inWords } from './commands.ts';
 import { deliver } from './deliver.ts';
 import { Dice } from './dice.ts';
 import { shrink } from './shrink.ts';
@@ -80,4 +80,18 @@ export async function replay(both: BothWorlds, history: readonly Command[]): Pro
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** A violation for people: how to see it again, and the shortest way to it. */
+export function violationInWords({ seed, steps, problem, history, shrunkTo }: Violation): string {
+  const lines = history.map((command, index) => `  ${index + 1}. ${inWords(command)}`);
+  return `Violated after ${steps} steps of seed ${seed}:
+${problem}
+
+Again: npm run simulate -- --seed ${seed} --steps ${steps}
+
+The shortest history that fails, ${history.length} steps:
+${lines.join('\n')}
+  → ${shrunkTo.replaceAll('\n', '\n    ')}
+`;
 }

@@ -21,10 +21,20 @@ export class Tally {
   overlapping = 0;
   waited = 0;
 
-  operation(transition: string, name: string): void {
+  operation(transition: string, name: string, count = 1): void {
     const answers = this.operations[transition] ?? {};
-    answers[name] = (answers[name] ?? 0) + 1;
+    answers[name] = (answers[name] ?? 0) + count;
     this.operations[transition] = answers;
+  }
+
+  /** What another one counted, too. */
+  add(other: Tally): void {
+    for (const [transition, answers] of Object.entries(other.operations)) {
+      for (const [name, count] of Object.entries(answers)) this.operation(transition, name, count);
+    }
+    for (const [name, value] of Object.entries(other)) {
+      if (typeof value === 'number') (this as unknown as Record<string, number>)[name]! += value;
+    }
   }
 
   command(command: Command): void {

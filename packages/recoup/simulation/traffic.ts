@@ -8,13 +8,13 @@ import type { Tally } from './tally.ts';
 
 /** How often what happens. */
 const KINDS = {
-  ...{ call: 58, lease: 13, clock: 9, sweep: 5, prune: 3, flight: 10 },
+  ...{ call: 58, lease: 13, clock: 9, sweep: 5, prune: 1, flight: 10 },
   ...{ behind: 0.8, crash: 0.15 },
 };
 const SIGNALS: Readonly<Record<SignalName, number>> = {
   ...{ 'job.submit': 9, 'job.fail': 9, 'job.succeed': 6, 'job.settle': 4, 'job.cancel': 2, 'job.extend': 3 },
-  ...{ 'job.handOver': 4, 'job.release': 4, 'job.redrive': 4, 'job.discard': 3, 'wallet.grant': 4 },
-  ...{ 'wallet.adjust': 2, 'wallet.change': 1, 'wallet.open': 1.5, 'queue.configure': 1 },
+  ...{ 'job.handOver': 4, 'job.release': 4, 'job.redrive': 4, 'job.discard': 3, 'wallet.grant': 6 },
+  ...{ 'wallet.adjust': 2, 'wallet.change': 1, 'wallet.open': 1, 'queue.configure': 1 },
 };
 const MODES: Readonly<Record<Mode, number>> = { single: 75, turn: 14, many: 9, transaction: 2 };
 const ENDS: Readonly<Record<End, number>> = { commit: 5, rollback: 2, 'cut before the commit': 1, 'answer lost': 2 };
@@ -67,7 +67,8 @@ export class Traffic {
   }
 
   #call(world: World, replica: number): Command {
-    const transition = this.#dice.weighted(SIGNALS);
+    const submits = this.#signals.isQuiet(world) && this.#dice.chance(0.6);
+    const transition = submits ? 'job.submit' : this.#dice.weighted(SIGNALS);
     const call = this.#signals.make(transition, world);
     if (this.#dice.chance(DELAYED_RATE)) {
       this.#tally.delayed += 1;
