@@ -1,5 +1,6 @@
 // Takes out one rule or one guard at a time and looks for what notices: violations by hand, the simulation, the named test.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { BothWorlds } from '../../packages/recoup/simulation/both-worlds.ts';
 import { simulate } from '../../packages/recoup/simulation/simulate.ts';
@@ -97,17 +98,49 @@ export async function ablateGuard(
   return excused;
 }
 
+/** A statement that lacks a guard may leave a call without an answer, or bring its process down: both are noticed. */
+const SILENCE_MS = 60_000;
+
 async function inSimulation(url: string, guard: Guard): Promise<{ by: string; said: string } | undefined> {
   await using db = await testDatabase(url);
   const both = await BothWorlds.open(db, { rewrite: removing(guard) });
+  const fallen = fall();
   try {
-    const violation = await simulate(both, { seed: SEED, steps: STEPS, shrinks: 0 });
+    let steps = 0;
+    const progress = (done: number) => {
+      steps = done;
+      fallen.alive();
+    };
+    const violation = await Promise.race([
+      simulate(both, { seed: SEED, steps: STEPS, shrinks: 0, progress }),
+      fallen.said.then((problem) => ({ seed: SEED, steps, problem })),
+    ]);
     if (!violation) return undefined;
-    const { seed, steps, problem } = violation;
-    return { by: `simulation: seed ${seed}, step ${steps}`, said: firstLine(problem) };
+    return { by: `simulation: seed ${violation.seed}, step ${violation.steps}`, said: firstLine(violation.problem) };
   } finally {
-    await both.close();
+    fallen.stop();
+    // What waits for an answer that never comes would wait here, too: the database goes, and all with it.
+    await Promise.race([both.close(), sleep(2000, undefined, { ref: false })]);
   }
+}
+
+/** Says so when nothing happens for too long, or an error reaches nobody. */
+function fall(): { said: Promise<string>; alive: () => void; stop: () => void } {
+  let [last, tell] = [Date.now(), (_problem: string) => {}];
+  const said = new Promise<string>((done) => {
+    tell = done;
+  });
+  const onError = (error: unknown) => tell(`an error reached nobody: ${(error as Error).message}`);
+  const watch = setInterval(() => Date.now() - last > SILENCE_MS && tell('a call was never answered'), 1000);
+  process.on('unhandledRejection', onError);
+  const stop = () => {
+    clearInterval(watch);
+    process.off('unhandledRejection', onError);
+  };
+  const alive = () => {
+    last = Date.now();
+  };
+  return { said, alive, stop };
 }
 
 /** A statement that lacks a guard must still be one: else its error would be what is noticed. */

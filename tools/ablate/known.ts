@@ -5,6 +5,7 @@ export const TESTS: Readonly<Record<string, readonly [file: string, name: string
 
 /** A guard or rule that changes no answer and no row, and why it is there. A text that ends in `*` stands for all that begin so. */
 export const REASONS: Readonly<Record<string, string>> = {
+  'jobs_counters · (attempt >= 0)': 'follows from 0 ≤ failures ≤ attempt; it is there for who reads the rule',
   jobs_canceled_not_succeeded:
     'follows from jobs_succeeded and jobs_canceled, as a job has one state; it is there to say the promise in one line',
 };

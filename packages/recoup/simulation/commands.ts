@@ -20,7 +20,8 @@ export type Mode = 'single' | 'turn' | 'many' | 'transaction';
 export type Command =
   | { kind: 'calls'; replica: number; calls: readonly Call[]; mode: Mode; fault?: Fault }
   | { kind: 'lease'; replica: number; queue: string; count: number; request: string | null; fault?: Fault }
-  | { kind: 'sweep'; replica: number; fault?: Fault }
+  /** `meanwhile`: calls of another replica, between what the sweep reads and what it writes. */
+  | { kind: 'sweep'; replica: number; fault?: Fault; meanwhile?: { rival: number; calls: readonly Call[] } }
   | { kind: 'prune'; replica: number; fault?: Fault }
   /** A transaction that is still open while another replica's call begins; then it ends in one way or another. */
   | { kind: 'behind'; replica: number; calls: readonly Call[]; end: End; rival: number; call: Call }
@@ -51,6 +52,10 @@ export function inWords(command: Command): string {
   if (command.kind === 'calls') {
     const mode = command.mode === 'single' ? '' : ` (${command.mode})`;
     return `${who}${mode}: ${command.calls.map(one).join('; ')}${fault}`;
+  }
+  if (command.kind === 'sweep' && command.meanwhile) {
+    const { rival, calls } = command.meanwhile;
+    return `${who}: sweep; before it writes, replica ${rival}: ${calls.map(one).join('; ')}${fault}`;
   }
   if (command.kind !== 'lease') return `${who}: ${command.kind}${fault}`;
   const { queue, count, request } = command;

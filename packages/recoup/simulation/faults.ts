@@ -27,6 +27,7 @@ export class Faults {
   readonly #rewrite: Rewrite;
   readonly #clients = new Set<pg.Client>();
   #armed: Fault | undefined;
+  #meanwhile: (() => Promise<void>) | undefined;
   #count = 0;
   #fired = false;
   #sent: Sent[] = [];
@@ -36,9 +37,13 @@ export class Faults {
     this.#rewrite = rewrite;
   }
 
-  /** From here on transitions are counted and noted; the fault, if there is one, comes once. */
-  arm(fault: Fault | undefined): void {
+  /**
+   * From here on transitions are counted and noted; the fault, if there is one, comes once. `meanwhile`: what others do
+   * right before the first of them is sent.
+   */
+  arm(fault: Fault | undefined, meanwhile?: () => Promise<void>): void {
     this.#armed = fault;
+    this.#meanwhile = meanwhile;
     this.#count = 0;
     this.#fired = false;
     this.#sent = [];
@@ -47,6 +52,7 @@ export class Faults {
   /** What was sent since `arm`, and whether the fault came. */
   disarm(): { fired: boolean; sent: readonly Sent[] } {
     this.#armed = undefined;
+    this.#meanwhile = undefined;
     return { fired: this.#fired, sent: this.#sent };
   }
 
@@ -94,6 +100,9 @@ export class Faults {
     if (name !== 'commit' && (name === undefined || !(name in transitions))) return send(given, values);
     const broken = this.#rewrite(text);
     const query = typeof given === 'string' ? broken : { ...given, text: broken };
+    const meanwhile = this.#meanwhile;
+    this.#meanwhile = undefined;
+    await meanwhile?.();
     const fault = this.#due(name);
     const inputs = String((values ?? (given as { values?: unknown[] }).values)?.[0] ?? '[]');
     if (!fault) return this.#note(name, inputs, true, await send(query, values));

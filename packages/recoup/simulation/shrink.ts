@@ -22,6 +22,11 @@ export async function shrink(history: readonly Command[], fails: Fails, runs: nu
     return true;
   };
   await tryOut(history);
+  // What names the same jobs, or no job at all, is often enough.
+  const ids = idsIn(`${problem} ${JSON.stringify(history.at(-1))}`);
+  for (const some of [idsIn(`${problem}`), ids]) {
+    if (some.size > 0) await tryOut(best.filter((command) => concerns(command, some)));
+  }
   // Halves first, then ever smaller pieces, from the end: what failed last needs what came before it.
   for (let size = best.length >> 1; size >= 1; size >>= 1) {
     for (let end = best.length; end > 0 && left > 0; end -= size) {
@@ -38,10 +43,22 @@ export async function shrink(history: readonly Command[], fails: Fails, runs: nu
   return { history: best, problem };
 }
 
+const idsIn = (text: string) => new Set(text.match(/\bj\d+\b/g));
+
+function concerns(command: Command, ids: ReadonlySet<string>): boolean {
+  const named = idsIn(JSON.stringify(command));
+  return named.size === 0 || [...named].some((id) => ids.has(id));
+}
+
 /** The same command with less in it. */
 function variants(command: Command): Command[] {
   const { fault: _fault, ...plain } = command as Command & { fault?: unknown };
   const simpler: Command[] = 'fault' in command ? [plain as Command] : [];
+  if (command.kind === 'sweep' && command.meanwhile) {
+    const { rival, calls } = command.meanwhile;
+    const { meanwhile: _meanwhile, ...sweep } = plain as typeof command;
+    simpler.push(sweep, ...calls.map((call): Command => ({ ...sweep, meanwhile: { rival, calls: [call] } })));
+  }
   if (command.kind === 'behind') {
     const alone = { kind: 'calls', replica: command.replica, mode: 'transaction', calls: command.calls } as const;
     const other = { kind: 'calls', replica: command.rival, mode: 'single', calls: [command.call] } as const;

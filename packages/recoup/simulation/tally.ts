@@ -20,6 +20,8 @@ export class Tally {
   /** Calls that began while another replica's transaction was open, and those of them that had to wait for it. */
   overlapping = 0;
   waited = 0;
+  /** Sweeps that others were quicker than, between what they read and what they wrote. */
+  between = 0;
 
   operation(transition: string, name: string, count = 1): void {
     const answers = this.operations[transition] ?? {};

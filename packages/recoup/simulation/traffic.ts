@@ -26,6 +26,15 @@ const CRASH_RATE = 0.25;
 const AGAIN_RATE = 0.3;
 const DELAYED_RATE = 0.15;
 const IN_FLIGHT = 40;
+/** What may end an attempt, or keep it, just before a sweep would. */
+const QUICKER: readonly SignalName[] = [
+  'job.extend',
+  'job.extend',
+  'job.fail',
+  'job.succeed',
+  'job.handOver',
+  'job.cancel',
+];
 const JUMPS = [1, 999, 5000, 10_000, 30_000, 60_000, 400_000, 3_600_001, -1, -2000, -60_000];
 
 export class Traffic {
@@ -53,7 +62,8 @@ export class Traffic {
     if (kind === 'flight') return this.#arrived(world, replica);
     if (kind === 'call') return this.#call(world, replica);
     const fault = this.#fault(kind === 'sweep' ? 2 : 1);
-    if (kind !== 'lease') return { kind, replica, ...fault };
+    if (kind === 'sweep') return { kind, replica, ...fault, ...this.#meanwhile(world, replica) };
+    if (kind === 'prune') return { kind, replica, ...fault };
     const request = this.#dice.chance(0.4) ? `r${this.#dice.between(1, 6)}` : null;
     const queue = this.#dice.pick(['early', 'early', 'late', 'plain']);
     return { kind, replica, queue, count: this.#dice.between(1, 3), request, ...fault };
@@ -64,6 +74,18 @@ export class Traffic {
     if (!this.#dice.chance(transaction ? 0.2 : FAULT_RATE)) return {};
     const at = transaction && this.#dice.chance(0.6) ? 'commit' : this.#dice.chance(0.2) ? upTo : 1;
     return { fault: { at, cut: this.#dice.weighted(CUTS), crash: this.#dice.chance(CRASH_RATE) } };
+  }
+
+  /** Now and then others are quicker than a sweep, with what concerns the jobs that it saw. */
+  #meanwhile(world: World, replica: number) {
+    if (!this.#dice.chance(0.3)) return {};
+    const rival = this.#rival(replica);
+    const make = () => this.#signals.make(this.#dice.pick(QUICKER), world);
+    return { meanwhile: { rival, calls: Array.from({ length: this.#dice.between(1, 3) }, make) } };
+  }
+
+  #rival(replica: number): number {
+    return (replica + this.#dice.between(1, this.#replicas - 1)) % this.#replicas;
   }
 
   #call(world: World, replica: number): Command {
@@ -105,7 +127,7 @@ export class Traffic {
   }
 
   #behind(world: World, replica: number): Command {
-    const rival = (replica + this.#dice.between(1, this.#replicas - 1)) % this.#replicas;
+    const rival = this.#rival(replica);
     const make = () => this.#signals.make(this.#dice.weighted({ ...SIGNALS, 'queue.configure': 0 }), world);
     const calls = Array.from({ length: this.#dice.between(1, 2) }, make);
     // Often about the same job, so that they meet.
