@@ -28,17 +28,26 @@ export async function shrink(history: readonly Command[], fails: Fails, runs: nu
     if (some.size > 0) await tryOut(best.filter((command) => concerns(command, some)));
   }
   // Halves first, then ever smaller pieces, from the end: what failed last needs what came before it.
-  for (let size = best.length >> 1; size >= 1; size >>= 1) {
-    for (let end = best.length; end > 0 && left > 0; end -= size) {
-      await tryOut([...best.slice(0, Math.max(end - size, 0)), ...best.slice(end)]);
+  const leaveOut = async (from: number) => {
+    for (let size = from; size >= 1; size >>= 1) {
+      for (let end = best.length; end > 0 && left > 0; end -= size) {
+        await tryOut([...best.slice(0, Math.max(end - size, 0)), ...best.slice(end)]);
+      }
     }
-  }
-  for (let index = best.length - 1; index >= 0 && left > 0; index--) {
-    for (const simpler of variants(best[index]!)) {
-      const smaller = [...best];
-      smaller[index] = simpler;
-      if (await tryOut(smaller)) break;
+  };
+  const simplify = async () => {
+    for (let index = best.length - 1; index >= 0 && left > 0; index--) {
+      for (const simpler of variants(best[index]!)) {
+        if (await tryOut(best.with(index, simpler))) break;
+      }
     }
+  };
+  await leaveOut(best.length >> 1);
+  // What became simpler may need less before it.
+  for (let before: readonly Command[] = []; before !== best && left > 0; ) {
+    before = best;
+    await simplify();
+    await leaveOut(2);
   }
   return { history: best, problem };
 }
