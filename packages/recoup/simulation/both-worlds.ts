@@ -58,6 +58,11 @@ export class BothWorlds {
     return this.#world;
   }
 
+  /** An instant of the model. */
+  at(ms: number): Date {
+    return new Date(this.#start + ms);
+  }
+
   /** Both worlds anew, with these queues. */
   async begin(queues: Readonly<Record<string, Partial<Queue>>>): Promise<void> {
     await this.db.query(RESET);

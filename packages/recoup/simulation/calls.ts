@@ -1,7 +1,6 @@
 // The actions of the model as calls of the library: one by one, in one turn, in batch forms, in one transaction.
 import type { Action } from '../model/model.ts';
 import { type InTransaction, type Recoup, Refusal } from '../src/index.ts';
-import { answer, named } from '../test/support/look.ts';
 import type { Mode } from './commands.ts';
 
 const given = <K extends string, V>(name: K, value: V | undefined) =>
@@ -55,43 +54,49 @@ export function send({ wallets, jobs, queues }: InTransaction, { transition, inp
 }
 
 /** The batch form, where the transition has one: an answer for each. */
-async function batch({ jobs, wallets }: Recoup, calls: readonly Call[]): Promise<string[] | undefined> {
+async function batch({ jobs, wallets }: Recoup, calls: readonly Call[]): Promise<readonly unknown[] | undefined> {
   const inputs = calls.map(({ input }) => input) as never[];
   switch (calls[0]?.transition) {
     case 'job.submit':
-      return (await jobs.submitMany(inputs.map(submission))).map(named);
+      return jobs.submitMany(inputs.map(submission));
     case 'job.fail':
-      return (await jobs.failMany(inputs)).map(named);
+      return jobs.failMany(inputs);
     case 'job.succeed':
-      return (await jobs.succeedMany(inputs)).map(named);
+      return jobs.succeedMany(inputs);
     case 'wallet.grant':
-      return (await wallets.grantMany(inputs)).map(named);
+      return wallets.grantMany(inputs);
     default:
       return undefined;
   }
 }
 
+/** What a call is answered; a refusal is an answer. */
+export async function answerTo(call: Promise<unknown>): Promise<unknown> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
 /** The answers of calls that follow each other, in a transaction or by themselves. */
-export async function inTurn(recoup: InTransaction, calls: readonly Call[]): Promise<string[]> {
-  const answers: string[] = [];
-  for (const call of calls) answers.push(await answer(send(recoup, call)));
+export async function inTurn(recoup: InTransaction, calls: readonly Call[]): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  for (const call of calls) answers.push(await answerTo(send(recoup, call)));
   return answers;
 }
 
-async function sent(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<string[]> {
+async function sent(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<readonly unknown[]> {
   if (mode === 'single') return inTurn(recoup, calls);
   if (mode === 'transaction') return recoup.transaction((inside) => inTurn(inside, calls));
   const batched = mode === 'many' ? await batch(recoup, calls) : undefined;
-  return batched ?? Promise.all(calls.map((call) => answer(send(recoup, call))));
+  return batched ?? Promise.all(calls.map((call) => answerTo(send(recoup, call))));
 }
 
 /** What each of the calls is answered; they are of one transition unless they follow each other. */
-export async function sendAll(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<string[]> {
-  try {
-    return await sent(recoup, calls, mode);
-  } catch (error) {
-    // A batch or a transaction that failed as a whole.
-    if (error instanceof Refusal) return calls.map(() => error.code);
-    throw error;
-  }
+export async function sendAll(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<readonly unknown[]> {
+  const all = await answerTo(sent(recoup, calls, mode));
+  // A batch or a transaction that failed as a whole.
+  return all instanceof Refusal ? calls.map(() => all) : (all as readonly unknown[]);
 }

@@ -1,11 +1,11 @@
 // Gives a command to the fleet and to the model, and holds the answers against each other.
 import type { At } from '../model/world.ts';
-import { answer } from '../test/support/look.ts';
+import { named } from '../test/support/look.ts';
 import { settledOrWaiting } from '../test/support/waiting.ts';
 import type { BothWorlds } from './both-worlds.ts';
-import { type Call, inTurn, send, sendAll } from './calls.ts';
+import { answerTo, type Call, inTurn, send, sendAll } from './calls.ts';
 import type { Command, Fault } from './commands.ts';
-import { expectSame, type Of, OPEN, secondOf, together, under, whole } from './exchange.ts';
+import { expectInTurn, expectSame, type Of, OPEN, secondOf, together, under, whole } from './exchange.ts';
 import type { Sent } from './faults.ts';
 import { lease, prune, sweep } from './movers.ts';
 import { Disagreement } from './rows.ts';
@@ -37,14 +37,13 @@ async function calls(both: BothWorlds, { replica, calls, mode, fault }: Of<'call
     return;
   }
   // Of what shared the lost statement only the statement itself knows which were decided.
-  const lost = fired ? calls.filter((_, index) => got[index] === LOST) : [];
+  const lost = fired ? calls.filter((_, index) => named(got[index]) === LOST) : [];
   if (fired && lost.length === 0) throw new Disagreement(['an answer that was lost reached its caller']);
   for (const one of sent) if (one.committed && lost.length > 0 && isOf(lost, one)) decided(both, one, lost);
   const heard = calls.filter((call) => !lost.includes(call));
-  const alone = mode === 'single' || mode === 'transaction';
-  const expected = alone ? heard.map((call) => whole(both, call)) : together(both, heard);
   const answers = got.filter((_, index) => !lost.includes(calls[index]!));
-  expectSame(answers, expected, heard);
+  if (mode === 'single' || mode === 'transaction') expectInTurn(both, answers, heard);
+  else expectSame(answers, together(both, heard), heard);
 }
 
 /** Whether a statement is the one that carried the lost calls, not one of another lane. */
@@ -80,13 +79,13 @@ async function behind(both: BothWorlds, { replica, calls, end, rival, call }: Of
   const [holder, other] = [both.fleet.at(replica), both.fleet.at(rival)];
   const cut = end === 'answer lost' ? 'answer' : end === 'cut before the commit' ? 'request' : undefined;
   const fault: Fault | undefined = cut && { at: 'commit', cut, crash: false };
-  let answers: string[] = [];
+  let answers: unknown[] = [];
   let waited = false;
-  let late: Promise<string> | undefined;
+  let late: Promise<unknown> | undefined;
   const run = () =>
     holder.recoup.transaction(async (inside) => {
       answers = await inTurn(inside, calls);
-      late = answer(send(other.recoup, call));
+      late = answerTo(send(other.recoup, call));
       waited = (await settledOrWaiting(both.db, late, other.name)) === 'waiting';
       if (end === 'rollback') throw ON_PURPOSE;
     });
@@ -102,13 +101,7 @@ async function behind(both: BothWorlds, { replica, calls, end, rival, call }: Of
   if (!asMeant || heard === undefined)
     throw got instanceof Error ? got : new Disagreement(['it did not end as it was to']);
   if (waited) both.tally.waited += 1;
-  const first = () =>
-    committed &&
-    expectSame(
-      answers,
-      calls.map((one) => whole(both, one)),
-      calls,
-    );
-  const second = () => expectSame([heard], [whole(both, call)], [call]);
+  const first = () => committed && expectInTurn(both, answers, calls);
+  const second = () => expectInTurn(both, [heard], [call]);
   for (const next of waited ? [first, second] : [second, first]) next();
 }

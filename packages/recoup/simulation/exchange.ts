@@ -1,8 +1,11 @@
 // What every command needs: a fault around a call, what the model says of the call, the two held against each other.
 import { type At, jobOf } from '../model/world.ts';
+import { Refusal } from '../src/index.ts';
+import { named } from '../test/support/look.ts';
 import type { BothWorlds } from './both-worlds.ts';
 import type { Call } from './calls.ts';
 import type { Command, Fault } from './commands.ts';
+import { factsOf, otherFacts } from './facts.ts';
 import { Disagreement } from './rows.ts';
 
 export type Of<K extends Command['kind']> = Extract<Command, { kind: K }>;
@@ -56,9 +59,25 @@ export function together(both: BothWorlds, calls: readonly Call[]): string[] {
   });
 }
 
-export function expectSame(got: readonly string[], expected: readonly string[], calls: readonly Call[]): void {
-  const wrong = calls.flatMap(({ transition }, i) =>
-    got[i] === expected[i] ? [] : [`${transition} was answered ${got[i]}, the model says ${expected[i]}`],
-  );
+/** The answers, and those of the model. */
+export function expectSame(got: readonly unknown[], expected: readonly string[], calls: readonly Call[]): void {
+  const wrong = calls.flatMap(({ transition }, i) => {
+    const name = named(got[i]);
+    return name === expected[i] ? [] : [`${transition} was answered ${name}, the model says ${expected[i]}`];
+  });
   if (wrong.length > 0) throw new Disagreement(wrong);
+}
+
+/** Gives calls that followed each other to the model; their outcomes are the model's, and so is all that the answers say. */
+export function expectInTurn(both: BothWorlds, got: readonly unknown[], calls: readonly Call[]): void {
+  for (const [index, call] of calls.entries()) {
+    const before = both.world;
+    expectSame([got[index]], [whole(both, call)], [call]);
+    if (got[index] instanceof Refusal) continue;
+    const wrong = otherFacts(
+      got[index],
+      factsOf(call, [before, both.world], (ms) => both.at(ms)),
+    );
+    if (wrong.length > 0) throw new Disagreement(wrong.map((one) => `${call.transition} was answered ${one}`));
+  }
 }

@@ -1,10 +1,9 @@
 // Gives what moves jobs by itself to both worlds: leases, sweeps, pruning.
 import { type Job, jobOf, keyOf, queueOf } from '../model/world.ts';
 import { decodeJob, type JobRow } from '../src/jobs/job.ts';
-import { answer } from '../test/support/look.ts';
 import type { BothWorlds } from './both-worlds.ts';
-import { send } from './calls.ts';
-import { expectSame, type Of, OPEN, under, whole } from './exchange.ts';
+import { answerTo, send } from './calls.ts';
+import { expectInTurn, type Of, OPEN, under } from './exchange.ts';
 import type { Sent } from './faults.ts';
 import { Disagreement } from './rows.ts';
 
@@ -90,10 +89,10 @@ export async function sweep(both: BothWorlds, { replica, fault, meanwhile }: Of<
     if (!meanwhile) return;
     const { recoup: other } = both.fleet.at(meanwhile.rival);
     for (const call of meanwhile.calls) {
-      const got = [await answer(send(other, call))];
+      const got = [await answerTo(send(other, call))];
       // Thrown here, it would be taken for a failure of the sweep's own connection.
       try {
-        expectSame(got, [whole(both, call)], [call]);
+        expectInTurn(both, got, [call]);
       } catch (error) {
         early ??= error;
       }

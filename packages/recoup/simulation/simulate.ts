@@ -11,6 +11,8 @@ import { Traffic } from './traffic.ts';
 /** Steps of one world: then another one begins, of the next seed, so that histories stay short enough to be shortened. */
 export const WORLD = 1000;
 const VERIFY_EVERY = 250;
+/** In one of so many worlds a fifth of the commands overlap: slower, and where locks are put to the test. */
+const CROWDED_EVERY = 8;
 
 const QUEUES: Readonly<Record<string, Partial<Queue>>> = {
   early: { maxFailures: 2, maxReleases: 1 },
@@ -52,7 +54,7 @@ export async function simulate(both: BothWorlds, options: SimulateOptions): Prom
 
 /** One world of a seed; its history up to the violation, where there is one. */
 async function oneWorld(both: BothWorlds, seed: number, steps: number, progress: (steps: number) => void) {
-  const traffic = new Traffic(new Dice(seed), both.fleet.size, both.tally);
+  const traffic = new Traffic(new Dice(seed), both.fleet.size, both.tally, seed % CROWDED_EVERY === 3);
   const opening = OPENING.map((call): Command => ({ kind: 'calls', replica: 0, calls: [call], mode: 'single' }));
   const history: Command[] = [];
   try {

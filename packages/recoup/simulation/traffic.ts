@@ -45,7 +45,11 @@ export class Traffic {
   /** Signals under way, and copies of some that arrived already. */
   readonly #flight: Call[] = [];
 
-  constructor(dice: Dice, replicas: number, tally: Tally) {
+  readonly #kinds: typeof KINDS;
+
+  /** `crowded`: much of it overlaps. */
+  constructor(dice: Dice, replicas: number, tally: Tally, crowded: boolean) {
+    this.#kinds = crowded ? { ...KINDS, behind: 20 } : KINDS;
     this.#dice = dice;
     this.#replicas = replicas;
     this.#tally = tally;
@@ -55,7 +59,7 @@ export class Traffic {
   /** What happens next in this world. */
   next(world: World): Command {
     const replica = this.#dice.between(0, this.#replicas - 1);
-    const kind = this.#dice.weighted(KINDS);
+    const kind = this.#dice.weighted(this.#kinds);
     if (kind === 'clock') return { kind, ms: this.#dice.pick(JUMPS) };
     if (kind === 'crash') return { kind, replica };
     if (kind === 'behind') return this.#behind(world, replica);
