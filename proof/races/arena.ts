@@ -3,7 +3,7 @@ import type { Action } from '../../packages/recoup/model/model.ts';
 import { advance, emptyWorld, type World } from '../../packages/recoup/model/world.ts';
 import { type InTransaction, open, type Recoup } from '../../packages/recoup/src/index.ts';
 import { type TestDatabase, testDatabase } from '../../packages/recoup/src/testing.ts';
-import { type Call, send } from '../../packages/recoup/test/support/calls.ts';
+import { type Call, send } from '../../packages/recoup/simulation/calls.ts';
 import { answer, tally, times } from '../../packages/recoup/test/support/look.ts';
 import { SNAPSHOT } from '../../packages/recoup/test/support/snapshot.ts';
 import { explained, type Tally } from './explain.ts';

@@ -120,7 +120,7 @@ function notBefore(world: World, job: Job, failures: number, failure: Failure): 
   }
   const backoff = { baseMs: settings.backoffBaseMs, maxMs: settings.backoffMaxMs };
   const run = { walletId: job.wallet, jobId: job.id, attempt: failure.attempt };
-  return Math.max(job.notBefore ?? 0, world.clock + Math.max(retryDelayMs(backoff, failures, run), asked));
+  return Math.max(job.notBefore ?? -Infinity, world.clock + Math.max(retryDelayMs(backoff, failures, run), asked));
 }
 
 /** The one effect of fail and lapse. */

@@ -47,7 +47,7 @@ const settingsJson = (q: string) =>
   'leaseMs', ${q}.lease_ms, 'paused', ${q}.paused)`;
 
 /** What is not given stays as it is, or is taken from `*` where the queue has no row yet. */
-const configure = statement<typeof columns, QueueRow>(
+export const configureQueue = statement<typeof columns, QueueRow>(
   'queue.configure',
   columns,
   () => `
@@ -158,7 +158,7 @@ export class Queues {
       own.backoffBaseMs !== others.backoffBaseMs || own.backoffMaxMs !== others.backoffMaxMs,
     );
     try {
-      const [answer] = await this.#runner.read(configure, [input]);
+      const [answer] = await this.#runner.read(configureQueue, [input]);
       this.#runner.observe('queue.configure', 'configured');
       return answer!.settings as unknown as QueueSettings;
     } catch (error) {

@@ -6,7 +6,7 @@ import { statement } from '../db/statement.ts';
 const columns = { count: 'int' } as const;
 
 /** An hour is longer than any client repeats a request, and far longer than most leases. */
-const forgetRequests = statement<typeof columns, { forgotten: number }>(
+export const forgetRequests = statement<typeof columns, { forgotten: number }>(
   'lease_request.forget',
   columns,
   () => `

@@ -1,7 +1,7 @@
 // The actions of the model as calls of the library: one by one, in one turn, in batch forms, in one transaction.
-import type { Action } from '../../model/model.ts';
-import type { InTransaction, Recoup } from '../../src/index.ts';
-import { answer, named } from './look.ts';
+import type { Action } from '../model/model.ts';
+import { type InTransaction, type Recoup, Refusal } from '../src/index.ts';
+import type { Mode } from './commands.ts';
 
 const given = <K extends string, V>(name: K, value: V | undefined) =>
   value === undefined ? {} : ({ [name]: value } as Record<K, V>);
@@ -53,36 +53,50 @@ export function send({ wallets, jobs, queues }: InTransaction, { transition, inp
   }
 }
 
-/** `turn`: all at once, so that they share statements. `many`: the batch form, where there is one. */
-export type Mode = 'one by one' | 'turn' | 'many' | 'transaction';
-
 /** The batch form, where the transition has one: an answer for each. */
-async function batch({ jobs, wallets }: Recoup, calls: readonly Call[]): Promise<string[] | undefined> {
+async function batch({ jobs, wallets }: Recoup, calls: readonly Call[]): Promise<readonly unknown[] | undefined> {
   const inputs = calls.map(({ input }) => input) as never[];
   switch (calls[0]?.transition) {
     case 'job.submit':
-      return (await jobs.submitMany(inputs.map(submission))).map(named);
+      return jobs.submitMany(inputs.map(submission));
     case 'job.fail':
-      return (await jobs.failMany(inputs)).map(named);
+      return jobs.failMany(inputs);
     case 'job.succeed':
-      return (await jobs.succeedMany(inputs)).map(named);
+      return jobs.succeedMany(inputs);
     case 'wallet.grant':
-      return (await wallets.grantMany(inputs)).map(named);
+      return wallets.grantMany(inputs);
     default:
       return undefined;
   }
 }
 
-async function inTurn(recoup: InTransaction, calls: readonly Call[]): Promise<string[]> {
-  const answers: string[] = [];
-  for (const call of calls) answers.push(await answer(send(recoup, call)));
+/** What a call is answered; a refusal is an answer. */
+export async function answerTo(call: Promise<unknown>): Promise<unknown> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+/** The answers of calls that follow each other, in a transaction or by themselves. */
+export async function inTurn(recoup: InTransaction, calls: readonly Call[]): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  for (const call of calls) answers.push(await answerTo(send(recoup, call)));
   return answers;
 }
 
-/** What the calls, all of one transition, are answered. */
-export async function sendAll(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<string[]> {
-  if (mode === 'one by one') return inTurn(recoup, calls);
+async function sent(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<readonly unknown[]> {
+  if (mode === 'single') return inTurn(recoup, calls);
   if (mode === 'transaction') return recoup.transaction((inside) => inTurn(inside, calls));
   const batched = mode === 'many' ? await batch(recoup, calls) : undefined;
-  return batched ?? Promise.all(calls.map((call) => answer(send(recoup, call))));
+  return batched ?? Promise.all(calls.map((call) => answerTo(send(recoup, call))));
+}
+
+/** What each of the calls is answered; they are of one transition unless they follow each other. */
+export async function sendAll(recoup: Recoup, calls: readonly Call[], mode: Mode): Promise<readonly unknown[]> {
+  const all = await answerTo(sent(recoup, calls, mode));
+  // A batch or a transaction that failed as a whole.
+  return all instanceof Refusal ? calls.map(() => all) : (all as readonly unknown[]);
 }

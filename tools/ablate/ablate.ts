@@ -1,0 +1,165 @@
+// Takes out one rule or one guard at a time and looks for what notices: violations by hand, the simulation, the named test.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { BothWorlds } from '../../packages/recoup/simulation/both-worlds.ts';
+import { simulate } from '../../packages/recoup/simulation/simulate.ts';
+import type { AnyStatement } from '../../packages/recoup/src/db/database.ts';
+import { testDatabase } from '../../packages/recoup/src/testing.ts';
+import { takenThoughBroken } from '../../packages/recoup/test/support/refusals.ts';
+import { type Rule, rulesOf } from './constraints.ts';
+import { type Guard, guardsOf, removing, statements } from './guards.ts';
+import { reasonFor, TESTS } from './known.ts';
+import type { Tests } from './tests.ts';
+
+/** What came of one removal. Neither `by` nor `reason`: missed. */
+export interface Removal {
+  readonly id: string;
+  readonly kind: 'rule' | 'guard';
+  /** The test that noticed, and what it said. */
+  readonly by?: string;
+  readonly said?: string;
+  /** Why it may go unnoticed. */
+  readonly reason?: string;
+}
+
+/** Histories of the simulation that a guard's removal has to survive before other tests are asked. */
+const SEED = 1;
+const STEPS = 4000;
+
+const firstLine = (text: string) => text.split('\n')[0]!;
+
+/** Each rule of the schema, taken out in a transaction of its own: then what it refused is taken. */
+export async function ablateRules(
+  url: string,
+  wanted: (id: string) => boolean,
+  tell: (one: Removal) => void,
+): Promise<void> {
+  await using db = await testDatabase(url);
+  const client = new pg.Client({ connectionString: db.url });
+  await client.connect();
+  try {
+    const query = async (sql: string, values?: unknown[]) => (await client.query(sql, values)).rows;
+    for (const rule of (await rulesOf(query)).filter(({ id }) => wanted(id))) tell(await withoutRule(query, rule));
+  } finally {
+    await client.end();
+  }
+}
+
+async function withoutRule(
+  query: (sql: string, values?: unknown[]) => Promise<unknown[]>,
+  rule: Rule,
+): Promise<Removal> {
+  await query('begin');
+  try {
+    await query(rule.remove);
+    const [wrong] = await takenThoughBroken(query, rule.name);
+    if (wrong !== undefined)
+      return { id: rule.id, kind: 'rule', by: 'refused.test.ts: each rule of the schema', said: wrong };
+    return unnoticed(rule.id, 'rule');
+  } finally {
+    await query('rollback');
+  }
+}
+
+function unnoticed(id: string, kind: Removal['kind']): Removal {
+  const reason = reasonFor(id);
+  return reason === undefined ? { id, kind } : { id, kind, reason };
+}
+
+/** Every guard of the statements. */
+export async function guards(): Promise<{ all: Guard[]; statements: AnyStatement[] }> {
+  const found = await statements();
+  return { all: guardsOf(found), statements: found };
+}
+
+/** A guard taken out: first the simulation, then the test that is known to notice; `search`: whichever of these files does. */
+export async function ablateGuard(
+  url: string,
+  guard: Guard,
+  tests: () => Promise<Tests>,
+  search: readonly string[] = [],
+): Promise<Removal> {
+  const { id } = guard;
+  const simulated = await inSimulation(url, guard);
+  if (simulated) return { id, kind: 'guard', ...simulated };
+  const known = TESTS[id];
+  if (known) {
+    const [file, name] = known;
+    const failed = await (await tests()).failing(guard, file, name);
+    if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
+  }
+  const excused = unnoticed(id, 'guard');
+  if (excused.reason !== undefined) return excused;
+  for (const file of search) {
+    const failed = await (await tests()).failing(guard, file);
+    if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
+  }
+  return excused;
+}
+
+/** A statement that lacks a guard may leave a call without an answer, or bring its process down: both are noticed. */
+const SILENCE_MS = 60_000;
+
+async function inSimulation(url: string, guard: Guard): Promise<{ by: string; said: string } | undefined> {
+  await using db = await testDatabase(url);
+  const both = await BothWorlds.open(db, { rewrite: removing(guard) });
+  const fallen = fall();
+  try {
+    let steps = 0;
+    const progress = (done: number) => {
+      steps = done;
+      fallen.alive();
+    };
+    const violation = await Promise.race([
+      simulate(both, { seed: SEED, steps: STEPS, shrinks: 0, progress }),
+      fallen.said.then((problem) => ({ seed: SEED, steps, problem })),
+    ]);
+    if (!violation) return undefined;
+    return { by: `simulation: seed ${violation.seed}, step ${violation.steps}`, said: firstLine(violation.problem) };
+  } finally {
+    fallen.stop();
+    // What waits for an answer that never comes would wait here, too: the database goes, and all with it.
+    await Promise.race([both.close(), sleep(2000, undefined, { ref: false })]);
+  }
+}
+
+/** Says so when nothing happens for too long, or an error reaches nobody. */
+function fall(): { said: Promise<string>; alive: () => void; stop: () => void } {
+  let [last, tell] = [Date.now(), (_problem: string) => {}];
+  const said = new Promise<string>((done) => {
+    tell = done;
+  });
+  const onError = (error: unknown) => tell(`an error reached nobody: ${(error as Error).message}`);
+  const watch = setInterval(() => Date.now() - last > SILENCE_MS && tell('a call was never answered'), 1000);
+  process.on('unhandledRejection', onError);
+  const stop = () => {
+    clearInterval(watch);
+    process.off('unhandledRejection', onError);
+  };
+  const alive = () => {
+    last = Date.now();
+  };
+  return { said, alive, stop };
+}
+
+/** A statement that lacks a guard must still be one: else its error would be what is noticed. */
+export async function checkSyntax(url: string, all: readonly Guard[], of: readonly AnyStatement[]): Promise<string[]> {
+  await using db = await testDatabase(url);
+  const broken: string[] = [];
+  for (const guard of all) {
+    const remove = removing(guard);
+    for (const { name, text } of of.filter((one) => guard.statements.includes(one.name))) {
+      for (const sql of new Set([text.shared, text.patient])) {
+        const cut = remove(sql);
+        if (cut === sql) continue;
+        const error = await db.query(`prepare ablated(text) as ${cut}; deallocate ablated`).then(
+          () => undefined,
+          (error: Error) => error.message,
+        );
+        if (error) broken.push(`${guard.id} (${name}): ${error}`);
+      }
+    }
+  }
+  return broken;
+}
