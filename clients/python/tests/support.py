@@ -1,8 +1,13 @@
 # What the tests share: clients of the running service, wallets, jobs, and waiting for what becomes true.
 import atexit
+import http.client
+import http.server
 import itertools
+import json
 import os
+import threading
 import time
+import urllib.parse
 import uuid
 from typing import Any, Callable, List, Tuple
 
@@ -63,3 +68,48 @@ def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
 
 def state(name: str, job: str) -> str:
     return client.jobs.get(wallet=name, job=job)["job"]["state"]
+
+
+class BusyProxy:
+    """The service, which says of reports of success that the wallet is busy until the lease was extended `times` more."""
+
+    def __init__(self, times: int) -> None:
+        self.refused = 0
+        left = times
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                nonlocal left
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                if self.path.endswith("/extend") and outer.refused:
+                    left -= 1
+                if self.path.endswith("/succeed") and left > 0:
+                    outer.refused += 1
+                    problem = {"type": "about:blank", "title": "busy", "status": 503, "detail": "busy", "code": "wallet_busy"}
+                    self.answer(503, "application/problem+json", json.dumps(problem).encode())
+                    return
+                onward = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
+                onward.request("POST", self.path, body, {"content-type": "application/json"})
+                answer = onward.getresponse()
+                self.answer(answer.status, answer.headers["content-type"], answer.read())
+                onward.close()
+
+            def answer(self, status: int, kind: str, body: bytes) -> None:
+                self.send_response(status)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()

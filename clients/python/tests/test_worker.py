@@ -10,7 +10,7 @@ from typing import Any, Callable, List
 
 from recoup import Aborted, Done, Failure, RecoupClient, RecoupError, Release, Work
 
-from .support import URL, client, connect, far, ledger, new_id, queued, state, until
+from .support import URL, BusyProxy, client, connect, far, ledger, new_id, queued, state, until
 
 
 def run_once(queue: str, handler: Callable[[Work], Any], on: RecoupClient = client, **options: Any) -> List[BaseException]:
@@ -120,6 +120,15 @@ class Leases(unittest.TestCase):
 
         run_once(queue, handler, lease_ms=300)
         self.assertEqual(endings(wallet, job), ["1 succeeded"])
+
+    def test_are_kept_for_as_long_as_the_report_is_not_heard(self) -> None:
+        wallet, job, queue = queued()
+        proxy = BusyProxy(8)
+        self.addCleanup(proxy.close)
+        ran: List[int] = []
+        run_once(queue, lambda work: ran.append(work.attempt), connect(proxy.url), lease_ms=900)
+        self.assertGreater(proxy.refused, 0)
+        self.assertEqual((ran, endings(wallet, job), ledger(wallet)), ([1], ["1 succeeded"], ["charge -40"]))
 
     def test_that_are_lost_and_jobs_that_end_elsewhere_abort_the_work(self) -> None:
         def ended_by(act: Callable[[str, str], Any], **options: Any) -> Any:

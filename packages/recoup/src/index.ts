@@ -34,6 +34,7 @@ export type {
   Succeed,
   Succeeded,
 } from './jobs/signals.ts';
+export { jsonProblem } from './jobs/signals.ts';
 export type { OpenOptions } from './options.ts';
 export {
   ENTRY_TYPES,

@@ -105,6 +105,41 @@ esac`,
     expect(await worker.ended, worker.err).toBe(0);
   });
 
+  test('a success stays one: what cannot be kept as JSON is kept as text, at worst as null', async () => {
+    const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    const outputs: Record<string, [string, unknown]> = {
+      integer: [`echo '{"id": 1234567890123456789}'`, '{"id": 1234567890123456789}'],
+      escape: [`printf '%s' '"a\\u0000"'`, '"a\\u0000"'],
+      surrogate: [`printf '%s' '"\\ud800"'`, '"\\ud800"'],
+      deep: [`echo '${deep}'`, deep],
+      nul: [`printf 'a\\000b'`, null],
+    };
+    const { wallet, queue } = await submit(...Object.keys(outputs));
+    const script = join(folder, `${queue}.sh`);
+    const cases = Object.entries(outputs).map(([job, [command]]) => `${job}) ${command} ;;`);
+    await writeFile(script, `case $RECOUP_JOB in\n${cases.join('\n')}\nesac`);
+    const worker = work(queue, '--exec', `sh ${script}`);
+    for (const [job, [, result]] of Object.entries(outputs)) {
+      const ended = await until1({ wallet, job }, ({ state }) => !['queued', 'running'].includes(state));
+      expect([job, ended.job.state, ended.result]).toEqual([job, 'succeeded', result]);
+    }
+    expect(worker.err).toContain('has a NUL byte');
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended, worker.err).toBe(0);
+  });
+
+  test('a command that exits is done, also where something in the background holds its outputs open', async () => {
+    const { wallet, queue } = await submit('j');
+    const worker = work(queue, '--exec', `sleep 1000 & echo $! > ${folder}/${queue}; echo '"ok"'; exit 0`);
+    try {
+      expect((await until1({ wallet, job: 'j' }, ({ state }) => state === 'succeeded')).result).toBe('ok');
+      worker.child.kill('SIGTERM');
+      expect(await worker.ended, worker.err).toBe(0);
+    } finally {
+      process.kill(Number(readFileSync(`${folder}/${queue}`, 'utf8')));
+    }
+  });
+
   test('a URL: the status says how it went; who the job is stands in headers', async () => {
     const { wallet, queue } = await submit('json', 'text', 'bad', 'busy', 'locked', 'down', 'callback', 'moved');
     const seen: IncomingMessage[] = [];

@@ -1,6 +1,7 @@
 # One attempt in a worker's hands: keeps its lease, runs the handler, reports what came of it until it is heard.
 import threading
 import time
+from concurrent.futures import Future
 from datetime import datetime
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
@@ -28,7 +29,7 @@ class _CheckedDone(Done):
 
 
 class Run:
-    """Two threads: one runs the handler, the other keeps the lease, watches the time, and reports."""
+    """Two threads: one runs the handler, the other keeps the lease and watches the time; a third one reports."""
 
     def __init__(
         self, client: Any, leased: Dict[str, Any], options: RunOptions, on_error: Callable[[BaseException], None]
@@ -118,6 +119,7 @@ class Run:
         end_at = None if self._options.timeout is None else started + self._options.timeout
         grace_at: Optional[float] = None
         tries = 0
+        reporting: "Optional[Future[None]]" = None
         while True:
             times = [at for at in (extend_at, end_at, grace_at) if at is not None]
             self._news.wait(max(min(times) - time.monotonic(), 0) if times else None)
@@ -126,16 +128,20 @@ class Run:
             if end_at is not None and now >= end_at:
                 self.abort("timeout")
                 end_at = None
-            if self._work.aborted.is_set() and grace_at is None:
+            if reporting is not None and reporting.done():
+                return reporting.result()
+            if reporting is None and self._work.aborted.is_set() and grace_at is None:
                 # Aborted, the handler gets a moment to end by itself; then the worker reports without it.
                 grace_at = now + self._options.grace
             with self._lock:
-                ending = self._ending
-                if ending is None and grace_at is not None and now >= grace_at:
+                ending = self._ending if reporting is None else None
+                if reporting is None and ending is None and grace_at is not None and now >= grace_at:
                     self._reported_without = True
                     ending = (False, Aborted(self._work.cause or "shutdown"))
             if ending is not None:
-                return self._report(ending)
+                # On a thread of its own: until the report is heard the lease must be kept, or the job runs again.
+                end_at = grace_at = None
+                reporting = self._report_aside(ending)
             if self._handed_over:
                 extend_at = None
             if extend_at is not None and now >= extend_at:
@@ -183,6 +189,20 @@ class Run:
         cause = {"stale": "lease_lost", "canceled": "canceled", "succeeded": "succeeded"}.get(outcome)
         if cause is not None:
             self.abort(cause)
+
+    def _report_aside(self, ending: Tuple[bool, Any]) -> "Future[None]":
+        reported: "Future[None]" = Future()
+
+        def report() -> None:
+            try:
+                self._report(ending)
+                reported.set_result(None)
+            except BaseException as error:
+                reported.set_exception(error)
+            self._news.set()
+
+        threading.Thread(target=report, name=f"recoup {self._key['job']} report", daemon=True).start()
+        return reported
 
     def _report(self, ending: Tuple[bool, Any]) -> None:
         returned, value = ending

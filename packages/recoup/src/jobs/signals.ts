@@ -146,6 +146,16 @@ export interface Canceled {
 export type Each<T> = (T | Refusal)[];
 
 export const MAX_JSON = 1_048_576;
+
+/** What is wrong with a payload or result, in words; null where it can be kept as it is. For who checks before he sends. */
+export function jsonProblem(value: unknown): string | null {
+  try {
+    check.json('value', value, MAX_JSON);
+    return null;
+  } catch (error) {
+    return (error as InvalidInput).details.rule as string;
+  }
+}
 const MAX_REASON = 2000;
 const MAX_ATTEMPT = 2_147_483_647;
 

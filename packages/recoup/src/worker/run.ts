@@ -1,8 +1,9 @@
 // One attempt in a worker's hands: keeps its lease, runs the handler, reports what came of it until it is heard.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InvalidInput, Refusal } from '../errors.ts';
+import { Refusal } from '../errors.ts';
 import type { LeasedJob } from '../jobs/signals.ts';
 import { type AbortCause, Aborted, type Checked, Done, Failure, type Handler, Release, type Work } from './handler.ts';
+import { keepLease } from './lease.ts';
 import type { WorkerContext, WorkOptions } from './worker.ts';
 
 /** How the handler ended. */
@@ -148,37 +149,15 @@ export class Run {
     else if (outcome === 'succeeded') this.abort('succeeded');
   }
 
-  /**
-   * Extends at a third of the lease. Where no extension gets through for the length of a lease, the run must assume that
-   * it is lost. Only durations are measured here: instants are the database's.
-   */
   #keepLease(): { stop(): Promise<void> } {
-    const length = this.#leaseMs().leaseMs;
-    const stop = new AbortController();
-    const loop = async () => {
-      let heard = performance.now();
-      while (!this.#handedOver && !this.#over) {
-        await sleep(length / 3, undefined, { signal: stop.signal, ref: false });
-        if (this.#handedOver || this.#over) return;
-        try {
-          const { outcome } = await this.#context.jobs.extend({ ...this.#key, ...this.#leaseMs() });
-          if (this.#handedOver || this.#over) return;
-          this.#heed(outcome);
-          if (outcome !== 'extended') return;
-          heard = performance.now();
-        } catch (error) {
-          if (!(error instanceof Refusal && error.retryable)) this.#context.onError(error as Error);
-          if (performance.now() - heard > length) this.abort('lease_lost');
-        }
-      }
-    };
-    const running = loop().catch(() => {});
-    return {
-      stop: () => {
-        stop.abort();
-        return running;
-      },
-    };
+    return keepLease({
+      length: this.#leaseMs().leaseMs,
+      extend: () => this.#context.jobs.extend({ ...this.#key, ...this.#leaseMs() }),
+      ended: () => this.#handedOver || this.#over,
+      onOutcome: (outcome) => this.#heed(outcome),
+      onLost: () => this.abort('lease_lost'),
+      onError: this.#context.onError,
+    });
   }
 
   async #report(ending: Ending): Promise<void> {
@@ -205,10 +184,10 @@ export class Run {
     } catch (error) {
       // Canceled meanwhile: the result must not be handed out, and nothing is left to report.
       if (error instanceof Refusal && (error.code === 'canceled' || error.code === 'pruned')) return;
-      if (!(error instanceof InvalidInput)) throw error;
+      if (!isInvalid(error)) throw error;
       this.#context.onError(error);
       // The work was done, whatever is wrong with what the handler told beside its result: that can be told later.
-      if (!String(error.details.field).startsWith('result')) await this.#context.jobs.succeed({ ...key, result });
+      if (!isOfResult(error)) await this.#context.jobs.succeed({ ...key, result });
       // A result that cannot be kept: a failure that another run would only repeat.
       else await this.#fail(new Failure(error.message, { verdict: 'definitive', retryable: false, cause: error }));
     }
@@ -227,7 +206,7 @@ export class Run {
         return;
       } catch (error) {
         // Given back as often as the queue allows, or with a delay that is none: then it counts as a failure.
-        if (error instanceof InvalidInput) this.#context.onError(error);
+        if (isInvalid(error)) this.#context.onError(error);
         else if (!(error instanceof Refusal && error.code === 'release_limit')) throw error;
       }
     }
@@ -241,7 +220,7 @@ export class Run {
         ...(upstreamRef === undefined ? {} : { upstreamRef }),
       });
     } catch (error) {
-      if (!(error instanceof InvalidInput)) throw error;
+      if (!isInvalid(error)) throw error;
       // The failure stands, whatever was wrong with what the handler told of it.
       this.#context.onError(error);
       await jobs.fail({
@@ -276,6 +255,13 @@ function inWords(threw: unknown): string {
     return 'something that cannot be printed';
   }
 }
+
+/** Refused for what it said, not for what it is about. By code: a refusal that came over a wire has no other class. */
+const isInvalid = (error: unknown): error is Refusal =>
+  error instanceof Refusal && (error.code === 'invalid' || error.code === 'too_large');
+
+const isOfResult = ({ code, details }: Refusal): boolean =>
+  code === 'too_large' || /^(result|body)/.test(String(details.field));
 
 const isDefinitive = (threw: unknown): boolean => threw instanceof Failure && threw.verdict === 'definitive';
 

@@ -74,32 +74,47 @@ function remote(server: string, key: string | undefined): Target {
     const { method, path, body } = requestOf(operation, input);
     const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
     if (key !== undefined) headers.authorization = `Bearer ${key}`;
-    let response: Response;
-    try {
-      response = await fetch(`${base}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) });
-    } catch (error) {
-      if (signal.aborted) throw error;
-      throw new Refusal('database_unavailable', `The server ${base} does not answer.`, {}, { cause: error });
-    }
+    const request = fetch(`${base}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+    const response = await heard(request, signal, `The server ${base} does not answer.`);
     if (!response.ok) throw await refusalOf(response);
     return response;
   };
+  const answer = async (operation: Operation, input: Input, signal: AbortSignal): Promise<unknown> => {
+    const response = await send(operation, input, signal);
+    if (!isOf(response, 'application/json')) throw await notRecoup(response);
+    return heard(response.json(), signal, `The answer of the server ${base} broke off.`);
+  };
   return {
     ask: (operation, input, signal) =>
-      operation.stream
-        ? lines(send(operation, input, signal), operation.stream)
-        : send(operation, input, signal).then((r) => r.json()),
+      operation.stream ? lines(send(operation, input, signal), operation.stream) : answer(operation, input, signal),
     close: async () => {},
   };
 }
 
+/** What comes of a step of a request; where nothing does, a refusal: the same call may be answered later. */
+async function heard<T>(step: Promise<T>, signal: AbortSignal, otherwise: string): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new Refusal('database_unavailable', otherwise, {}, { cause: error });
+  }
+}
+
+const isOf = ({ headers }: Response, type: string) => (headers.get('content-type') ?? '').startsWith(type);
+
+/** A proxy's page, or another service: nothing is known of the call, and what stands in front may be gone the next time. */
+async function notRecoup(response: Response): Promise<Refusal> {
+  await response.body?.cancel().catch(() => {});
+  return new Refusal('database_unavailable', `The server answered ${response.status}, not as Recoup does.`);
+}
+
 /** The refusal that a problem tells of. */
 async function refusalOf(response: Response): Promise<Refusal> {
-  const problem = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-  const { code, detail, type, title, status, instance, requestId, ...details } = problem;
-  if (typeof code !== 'string' || !(code in errors)) {
-    return new Refusal('internal', `The server answered ${response.status}, not as Recoup does.`);
-  }
+  if (!isOf(response, 'application/problem+json')) return notRecoup(response);
+  const problem = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+  const { code, detail, type, title, status, instance, requestId, ...details } = problem ?? {};
+  if (typeof code !== 'string' || !Object.hasOwn(errors, code)) return notRecoup(response);
   return new Refusal(code as ErrorCode, String(detail), details);
 }
 

@@ -205,7 +205,6 @@ async function onServer(
 ): Promise<Running> {
   const target = await openTarget(settings, output);
   const stopping = new AbortController();
-  const never = new AbortController().signal;
   const ask = (name: string, input: Record<string, unknown>, signal: AbortSignal) =>
     target.ask(operations.find((one) => one.name === name)!, input, signal) as Promise<never>;
   let fail!: (error: Refusal) => void;
@@ -214,8 +213,7 @@ async function onServer(
   });
   fatal.catch(() => {});
   const context = remoteContext({
-    ask: (name, input = {}) => ask(name, input, never),
-    askUntil: ask,
+    ask,
     stopping: stopping.signal,
     onError: (error) => output.err(`recoup: ${error.message}`),
     onFatal: (error) => fail(error),

@@ -1,7 +1,7 @@
 // A job given to a command: payload on stdin, who it is in the environment, the result on stdout, what became of it as exit code.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { type Checked, Done, Failure, type Handler, Release, type Work } from 'recoup';
+import { type Checked, Done, Failure, type Handler, jsonProblem, Release, type Work } from 'recoup';
 
 /** What an exit code means; any other is a presumed failure, which may be run again. Those of sysexits.h where they fit. */
 export const EXIT = {
@@ -17,6 +17,8 @@ export const EXIT = {
 /** More than a result may have: what comes beyond is not kept. */
 const MAX_OUT = 2 * 1_048_576;
 const MAX_SAID = 2000;
+/** How long what a command left in the background may hold its outputs open after it has exited, in ms. */
+const PIPES_MS = 1000;
 
 /** What a command may write to its file descriptor 3, as one JSON object. */
 interface Said {
@@ -54,7 +56,7 @@ export function execHandler(options: ExecOptions): Handler {
         const reason = 'the result on stdout is larger than 1 MiB of JSON';
         throw new Failure(reason, { verdict: 'definitive', retryable: false });
       }
-      return new Done(resultOf(out), given(said, 'finalPrice', 'upstreamRef'));
+      return new Done(resultOf(out, options.onLine), given(said, 'finalPrice', 'upstreamRef'));
     }
     const definitive = code === EXIT.definitive || code === EXIT.definitiveAgain;
     // It ended because it was told to: why it was told is the reason, unless it knows better.
@@ -73,20 +75,30 @@ export function execHandler(options: ExecOptions): Handler {
 export function execCheck(options: ExecOptions): (work: Work) => Promise<Checked> {
   return async (work) => {
     const { code, out, said } = await run(options, work);
-    if (code === EXIT.succeeded) return { status: 'succeeded', result: resultOf(out), ...given(said, 'finalPrice') };
+    if (code === EXIT.succeeded)
+      return { status: 'succeeded', result: resultOf(out, options.onLine), ...given(said, 'finalPrice') };
     if (code === EXIT.release) return { status: 'working' };
     return { status: 'failed' };
   };
 }
 
-/** JSON where it is JSON, otherwise the text without its last line break; nothing is null. */
-function resultOf(out: string): unknown {
+/**
+ * JSON where it is JSON that can be kept as it is, otherwise the text without its last line break; nothing is null, and so
+ * is text that no database keeps: the work was done, whatever it printed.
+ */
+function resultOf(out: string, onLine: (line: string) => void): unknown {
   if (out.trim() === '') return null;
   try {
-    return JSON.parse(out);
+    const value: unknown = JSON.parse(out);
+    if (jsonProblem(value) === null) return value;
   } catch {
-    return out.replace(/\r?\n$/, '');
+    // Text, then.
   }
+  if (out.includes('\u0000')) {
+    onLine('recoup work: what the command wrote to stdout has a NUL byte; the result is kept as null');
+    return null;
+  }
+  return out.replace(/\r?\n$/, '');
 }
 
 const reasonOf = ({ code, signal, lastError }: Ended) =>
@@ -107,10 +119,7 @@ async function run({ command, killAfterMs, onLine }: ExecOptions, work: Work): P
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...variables(work) },
   });
-  const ended = new Promise<{ code: number | null; signal: string | null }>((done, fail) => {
-    child.on('error', fail);
-    child.on('close', (code, signal) => done({ code, signal }));
-  });
+  const ended = endOf(child, () => PIPES_MS + (work.signal.aborted ? killAfterMs : 0));
   const kill = killing(child, killAfterMs);
   work.signal.addEventListener('abort', kill.begin, { once: true });
   // A command that does not read its input has a reason; its exit code tells.
@@ -129,6 +138,23 @@ async function run({ command, killAfterMs, onLine }: ExecOptions, work: Work): P
   } finally {
     kill.end();
     work.signal.removeEventListener('abort', kill.begin);
+  }
+}
+
+/** How it exited, once its outputs are read to their end; what it left in the background may hold them open for ever. */
+async function endOf(child: ChildProcess, pipesMs: () => number) {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<{ code: number | null; signal: string | null }>((done, fail) => {
+      child.on('error', fail);
+      child.on('close', (code, signal) => done({ code, signal }));
+      child.on('exit', (code, signal) => {
+        timer = setTimeout(() => done({ code, signal }), pipesMs());
+      });
+    });
+  } finally {
+    clearTimeout(timer);
+    for (const stream of child.stdio) stream?.destroy();
   }
 }
 

@@ -2,16 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, type LeasedJob, Refusal } from 'recoup';
 import type { WorkerContext } from 'recoup/worker';
-import type { Ask } from '../cli/tools.ts';
 
 const POLL_MS = 20_000;
+/** A report that is not answered for so long is sent again; nothing that a server does with it takes as long. */
+const REPORT_MS = 30_000;
 /** What no repetition changes: the worker has nothing to do here. */
 const FATAL = ['unauthorized', 'forbidden', 'invalid', 'wrong_host', 'schema_missing'];
 
 export interface RemoteOptions {
-  ask: Ask;
-  /** Asks a lease, which waits, until the signal fires. */
-  askUntil: <T>(name: string, input: Record<string, unknown>, signal: AbortSignal) => Promise<T>;
+  /** Asks until the signal fires. */
+  ask: <T>(name: string, input: Record<string, unknown>, signal: AbortSignal) => Promise<T>;
   /** Fires when no further lease is wanted. */
   stopping: AbortSignal;
   onError: (error: Error) => void;
@@ -19,27 +19,41 @@ export interface RemoteOptions {
   onFatal: (error: Refusal) => void;
 }
 
-export function remoteContext({ ask, askUntil, stopping, onError, onFatal }: RemoteOptions): WorkerContext {
+export function remoteContext({ ask, stopping, onError, onFatal }: RemoteOptions): WorkerContext {
+  let told = '';
   const lease = async (input: object): Promise<LeasedJob[]> => {
     const asking = (waitMs: number, signal: AbortSignal) =>
-      askUntil<{ jobs: LeasedJob[] }>('queues.lease', { ...input, waitMs }, signal);
+      ask<{ jobs: LeasedJob[] }>('queues.lease', { ...input, waitMs }, signal);
     try {
       const { jobs } = await asking(POLL_MS, stopping).catch((error: unknown) => {
         // The same request id once more: what the server leased meanwhile is in our hands, and must not lapse.
         if (stopping.aborted) return asking(0, AbortSignal.timeout(5000));
         throw error;
       });
+      told = '';
       return jobs.map((leased) => ({ ...leased, job: revived(leased.job) }));
     } catch (error) {
       if (error instanceof Refusal && FATAL.includes(error.code)) onFatal(error);
+      // The worker tries for ever, and silently: that its server is none, or is away, is said once.
+      else if (error instanceof Refusal && error.retryable && error.message !== told) onError(error);
+      told = (error as Error).message;
       throw error;
     }
   };
-  const said = (name: string) => (input: object) => ask(`jobs.${name}`, input as Record<string, unknown>);
+  const within = async (name: string, input: object, ms: number) => {
+    const signal = AbortSignal.timeout(ms);
+    try {
+      return await ask(`jobs.${name}`, input as Record<string, unknown>, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new Refusal('database_unavailable', 'The server does not answer in time.', {}, { cause: error });
+    }
+  };
+  const said = (name: string) => (input: object) => within(name, input, REPORT_MS);
   return {
     jobs: {
       lease,
-      extend: said('extend'),
+      extend: (input: { leaseMs?: number }) => within('extend', input, Math.max((input.leaseMs ?? REPORT_MS) / 3, 100)),
       handOver: said('handOver'),
       release: said('release'),
       fail: said('fail'),
