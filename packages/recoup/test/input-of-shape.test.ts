@@ -1,3 +1,4 @@
+// Input of the wrong shape: a misspelt field must not be silently ignored, by any call.
 import type { InTransaction } from '../src/index.ts';
 import { refuses } from './support/refuses.ts';
 import { booksAreRight, staging } from './support/stage.ts';
