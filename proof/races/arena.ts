@@ -1,9 +1,9 @@
 // Runs a race on a real server: brings a job to the state, lets all callers go at once, and asks the model for an explanation.
 import type { Action } from '../../packages/recoup/model/model.ts';
 import { advance, emptyWorld, type World } from '../../packages/recoup/model/world.ts';
+import { type Call, send } from '../../packages/recoup/simulation/calls.ts';
 import { type InTransaction, open, type Recoup } from '../../packages/recoup/src/index.ts';
 import { type TestDatabase, testDatabase } from '../../packages/recoup/src/testing.ts';
-import { type Call, send } from '../../packages/recoup/simulation/calls.ts';
 import { answer, tally, times } from '../../packages/recoup/test/support/look.ts';
 import { SNAPSHOT } from '../../packages/recoup/test/support/snapshot.ts';
 import { explained, type Tally } from './explain.ts';
