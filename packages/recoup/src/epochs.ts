@@ -40,9 +40,8 @@ export class Epochs {
     check.onlyFields('open', input, ['reason', 'actor', 'since']);
     const reason = check.text('reason', input.reason, 200);
     if (!reason) throw new InvalidInput('reason', 'must say why, in 1 to 200 characters');
-    const at = check.instant('since', input.since);
-    const gap = at === null ? ({ kind: 'none' } as const) : ({ kind: 'since', at } as const);
-    const row = { reason, actor: check.optionalId('actor', input.actor), gap };
+    const since = check.instant('since', input.since);
+    const row = { reason, actor: check.optionalId('actor', input.actor), since };
     try {
       await this.#pools.transaction('caller', (client) => openEpoch(client, this.#pools.schema, row));
     } catch (error) {

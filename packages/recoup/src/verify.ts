@@ -1,6 +1,6 @@
 // verify: replays the ledger and holds every promise against it; names the wallet and the first wrong entry.
 
-import { behind, OPEN_EPOCH } from './db/epochs.ts';
+import { behind, OPEN_EPOCH, positionAbove } from './db/epochs.ts';
 import { asRefusal } from './db/failures.ts';
 import { migrations } from './db/migrate.ts';
 import type { Pools } from './db/pool.ts';
@@ -137,6 +137,18 @@ select null::text as wallet, null::bigint as seq, null::text as job,
   'rows of another cluster are ahead of this server: run ${OPEN_EPOCH}' as detail
 from (select max(number) as number from recoup.epochs) e
 where ${behind('e.number')} limit $1`,
+  },
+  {
+    name: 'feed.epoch',
+    promise: 'No entry and no end of an attempt stands above the newest epoch: no epoch gave such a position.',
+    sql: `
+select x.* from (select ${positionAbove('max(number)')} as above from recoup.epochs) n cross join lateral (
+  (select wallet_id as wallet, seq, job_id as job, 'its position in the feed is ' || tx || ', which no epoch gave' as detail
+   from recoup.entries where tx >= n.above order by tx limit $1)
+  union all
+  (select wallet_id, null, job_id, 'the end of attempt ' || attempt || ' has the position ' || tx || ', which no epoch gave'
+   from recoup.attempts where tx >= n.above order by tx limit $1)) x
+order by 1, 2 limit $1`,
   },
 ];
 

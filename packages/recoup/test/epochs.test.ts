@@ -48,8 +48,8 @@ async function work(recoup: Recoup): Promise<string> {
 }
 
 /** Makes the rows those of a server that had counted further than this one: what a dump brings into a fresh cluster. */
-async function asFromAnotherCluster(s: Stage): Promise<void> {
-  for (const table of ['entries', 'attempts']) {
+async function asFromAnotherCluster(s: Stage, tables = ['entries', 'attempts']): Promise<void> {
+  for (const table of tables) {
     await s.db.query(`begin; alter table recoup.${table} disable trigger user;
       grant update on recoup.${table} to current_user;
       update recoup.${table} set tx = (tx::text::bigint + 1000000000)::text::xid8;
@@ -182,6 +182,40 @@ onEvery('rows of another cluster: said, refused, and made whole by the next migr
   }
   expect((await epochChanged(s.recoup, before.cursor)).epoch).toBe(number + 1);
 });
+
+for (const [ahead, kept] of [
+  ['attempts', 'entry'],
+  ['entries', 'attempt'],
+] as const) {
+  for (const by of ['itself', 'hand'] as const) {
+    onEvery(`only ${ahead} are ahead: what was written beside them is told, opened by ${by}`, async (s) => {
+      const old = await work(s.recoup);
+      const before = await readAll(s.recoup, null, await rowsOf(s.db.query));
+      await asFromAnotherCluster(s, [ahead]);
+      // Where a reader of the other cluster stood: behind all that it had.
+      const [{ tx }] = (await s.db.query(`select max(tx::text::bigint)::text as tx from recoup.${ahead}`)) as [
+        { tx: string },
+      ];
+      const parts = JSON.parse(Buffer.from(before.cursor, 'base64url').toString()) as unknown[];
+      const cursor = Buffer.from(JSON.stringify([tx, 'z', ...parts.slice(2)])).toString('base64url');
+      const written = await work(s.recoup);
+      if (by === 'itself') await s.replica({ migrate: true });
+      else await s.recoup.epochs.open({ reason: 'a dump' });
+      const later = await work(s.recoup);
+      const told = (await epochChanged(s.recoup, cursor)).cursor;
+      const all = await readAll(s.recoup, null, await rowsOf(s.db.query));
+      const of = (events: FeedEvent[], wallet: string) => events.filter((e) => e.wallet === wallet).map(named);
+      let seen: FeedEvent[] = [];
+      await until(async () => {
+        ({ events: seen } = await readAll(s.recoup, told, 0));
+        return of(seen, later).length === of(all.events, later).length;
+      });
+      for (const wallet of [written, later]) expect(of(seen, wallet)).toEqual(of(all.events, wallet));
+      // What is certainly not from here is not told again for nothing.
+      expect(seen.filter(({ wallet, kind }) => wallet === old && kind === kept)).toEqual([]);
+    });
+  }
+}
 
 onFirst('a cursor of an epoch that this ledger never had: from the beginning', async (s) => {
   await work(s.recoup);

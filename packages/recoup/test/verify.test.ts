@@ -157,6 +157,14 @@ const WRONG: Record<string, [sql: string, found: Found]> = {
     `delete from recoup.attempts where job_id = 'refunded'`,
     { check: 'jobs.attempts', job: 'refunded' },
   ],
+  'a position above every epoch': [
+    `update recoup.entries set tx = '9223372036854775807' where wallet_id = 'w' and seq = 6`,
+    { check: 'feed.epoch', seq: 6 },
+  ],
+  'an end of an attempt just above the newest epoch': [
+    `update recoup.attempts set tx = ((select max(number) + 1 from recoup.epochs) * 281474976710656)::text::xid8 where job_id = 'refunded'`,
+    { check: 'feed.epoch', job: 'refunded' },
+  ],
   'an end of an attempt that never was': [
     `insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, ended_at) values ('w', 'running', 1, 'released', 'queued', now()),
        ('w', 'running', 2, 'released', 'queued', now())`,

@@ -184,6 +184,21 @@ test('roles.sql makes the two roles, as psql takes it', async () => {
   const migrated = await cli(['migrate', '--grant-to', `app_${suffix}`], as('owner', passwords.RECOUP_OWNER_PASSWORD));
   expect(migrated, migrated.err).toMatchObject({ code: 0 });
   expect(await cli(['doctor'], as('app', 'a'))).toMatchObject({ code: 0 });
+  // What docs/operating.md says of the second role.
+  const app = new pg.Client({ connectionString: as('app', 'a').DATABASE_URL });
+  await app.connect();
+  for (const sql of [
+    'update recoup.entries set amount = 1',
+    'delete from recoup.entries',
+    'truncate recoup.entries',
+    'alter table recoup.entries disable trigger entries_append_only',
+    `insert into recoup.entries (tx) values ('1')`,
+    `insert into recoup.attempts (tx) values ('1')`,
+    'create table recoup.mine (x int)',
+  ]) {
+    await expect(app.query(sql), sql).rejects.toMatchObject({ code: '42501' });
+  }
+  await app.end();
   await client.query(`drop database ${database} with (force)`);
   await client.query(`drop role owner_${suffix}, app_${suffix}`);
   await client.end();

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { grantTo } from 'recoup';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { RIGHTS } from '../../recoup/src/db/grants.ts';
+import { FILLED_BY_DEFAULT, RIGHTS } from '../../recoup/src/db/grants.ts';
 import { Api } from './support/api.ts';
 import { cli } from './support/cli.ts';
 import { callEvery, WEBHOOK_SECRET } from './support/every-operation.ts';
@@ -55,10 +55,36 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const rows = await run(
       undefined,
       `select c.relname as name, array(select p from unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) p
-         where has_table_privilege('${app}', c.oid, p)) as rights
+         where has_table_privilege('${app}', c.oid, p) or p = 'insert' and has_any_column_privilege('${app}', c.oid, p)) as rights
        from pg_class c where c.relnamespace = 'recoup'::regnamespace and c.relkind = 'r'`,
     );
     expect(Object.fromEntries(rows.map(({ name, rights }) => [name, rights.join(', ')]))).toEqual(RIGHTS);
+    const withheld = await run(
+      undefined,
+      `select c.relname as name, a.attname as column from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       where c.relnamespace = 'recoup'::regnamespace and c.relkind = 'r'
+         and has_any_column_privilege('${app}', c.oid, 'insert') and not has_column_privilege('${app}', c.oid, a.attnum, 'insert')`,
+    );
+    expect(Object.fromEntries(withheld.map(({ name, column }) => [name, column]))).toEqual(FILLED_BY_DEFAULT);
+    expect(withheld).toHaveLength(2);
+  });
+
+  test('a column that a later release adds is granted with it; the position never is', async () => {
+    const asOwner = (sql: string) => run(owner, sql);
+    await asOwner('alter table recoup.entries add column "a new One" int');
+    const may = async () => {
+      const sql = `select has_column_privilege('${app}', 'recoup.entries', 'a new One', 'insert') as new,
+        has_column_privilege('${app}', 'recoup.entries', 'tx', 'insert') as tx`;
+      return (await run(undefined, sql))[0];
+    };
+    expect(await may()).toEqual({ new: false, tx: false });
+    // What an earlier release granted is narrowed.
+    await asOwner(`grant insert on recoup.entries to ${app}`);
+    expect(await may()).toEqual({ new: true, tx: true });
+    expect(await cli(['migrate', '--grant-to', app], { DATABASE_URL: as(owner) })).toMatchObject({ code: 0 });
+    expect(await may()).toEqual({ new: true, tx: false });
+    await asOwner('alter table recoup.entries drop column "a new One"');
+    await cli(['migrate', '--grant-to', app], { DATABASE_URL: as(owner) });
   });
 
   test('the role that serves does every operation, sweeps and prunes', async () => {
@@ -90,6 +116,9 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     'create or replace function recoup.clock() returns timestamptz language sql as $$ select now() $$',
     'create table recoup.mine (x int)',
     'grant update on recoup.entries to current_user',
+    `insert into recoup.entries (wallet_id, seq, type, amount, balance, key, created_at, tx) values ('w', 1, 'grant', 1, 1, 'k', now(), '1')`,
+    `insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, ended_at, tx)
+       values ('w', 'j', 1, 'released', 'queued', now(), '9223372036854775807')`,
     'delete from recoup.wallets',
     'truncate recoup.jobs',
     'delete from recoup.migrations',

@@ -14,6 +14,9 @@ const lastPosition = `greatest((select tx from recoup.entries order by tx desc l
 export const positionOf = (xid: string, number: string) =>
   `(${firstPosition(number)} + ${xid}::text::bigint)::text::xid8`;
 
+/** SQL: the first position above all of an epoch; not a bigint after the last one that there can be. */
+export const positionAbove = (number: string) => `((${number}::numeric + 1) * ${SPAN})::text::xid8`;
+
 /** SQL: the first position that the snapshot takes to be in the future. */
 export const nextPosition = (number: string) => positionOf('pg_snapshot_xmax(pg_current_snapshot())', number);
 
@@ -65,51 +68,60 @@ export async function listEpochs(client: Queryable, schema: string): Promise<Epo
   return JSON.parse((await answerOf(client, inSchema(LIST, schema), []))!) as EpochRow[];
 }
 
-/** What readers of older cursors may have passed over, because its transaction ids had been in use before. */
-type Gap =
-  | { kind: 'none' }
-  /** What was written since an instant. */
-  | { kind: 'since'; at: string }
-  /** What was written after the rows of another cluster had been restored. */
-  | { kind: 'restored' };
-
 const NEWEST = '(select max(number) from recoup.epochs)';
-const lower = (entries: string, attempts: string) => `
-select (select min(tx::text::bigint) from (${entries} union all ${attempts}) t)::text as answer`;
+const lower = (of: (table: string) => string, more = 'null::xid8') => `
+select least(${of('recoup.entries')}, ${of('recoup.attempts')}, ${more})::text as answer`;
 
 // What was written since stands at the end of the order: from the last one before, along the index.
-const since = (table: string, at: string) => `
+const since = (at: Record<string, string>) => (table: string) =>
+  `
   (select e.tx from ${table} e where e.tx > coalesce(
-    (select b.tx from ${table} b where b.${at} < $1::timestamptz order by b.tx desc limit 1), '0'::xid8) order by e.tx limit 1)`;
-const SINCE = lower(since('recoup.entries', 'created_at'), since('recoup.attempts', 'ended_at'));
+    (select b.tx from ${table} b where b.${at[table]} < $1::timestamptz order by b.tx desc limit 1), '0'::xid8) order by e.tx limit 1)`;
+const SINCE = lower(since({ 'recoup.entries': 'created_at', 'recoup.attempts': 'ended_at' }));
 
-// A dump is loaded before anything is written: what is younger than the rows that are certainly restored was written here.
-// Reads both tables.
+const IS_BEHIND = `select (${behind(NEWEST)})::text as answer`;
+const ahead = (table: string) => `
+  select age(r.xmin) as age from ${table} r where r.tx >= ${nextPosition(NEWEST)} and r.tx < ${positionAbove(NEWEST)}`;
 const younger = (table: string) => `
-  (select e.tx from ${table} e where age(e.xmin) < (select min(age(r.xmin)) from ${table} r where r.tx >= ${nextPosition(NEWEST)}))`;
-const RESTORED = lower(younger('recoup.entries'), younger('recoup.attempts'));
+  (select e.tx from ${table} e, loaded l where e.tx >= l.place and e.tx < ${nextPosition(NEWEST)} and age(e.xmin) < l.age
+   order by e.tx limit 1)`;
+/**
+ * A dump is loaded before anything is written, so what was written here is younger than the youngest row that is certainly
+ * restored, of whichever table: often one table alone has such rows. Its position is also above the transaction that
+ * loaded that row, which leaves out what was loaded later. Where no row is certain, everything of the epoch may be
+ * from here. Reads both tables.
+ */
+const RESTORED = `
+with loaded as materialized (
+  select age, ${positionOf('greatest(pg_snapshot_xmin(pg_current_snapshot())::text::bigint - age, 0)', NEWEST)} as place
+  from (select min(age) as age from (${ahead('recoup.entries')} union all ${ahead('recoup.attempts')}) a) youngest)
+select case when (select age >= 0 from loaded) then least(${younger('recoup.entries')}, ${younger('recoup.attempts')})
+  else ${positionOf("'0'", NEWEST)} end::text as answer`;
 
 const between = (table: string) => `
   (select e.tx from ${table} e where e.tx >= $1::xid8 and e.tx < ${nextPosition(NEWEST)} order by e.tx limit 1)`;
-const BETWEEN = lower(between('recoup.entries'), between('recoup.attempts'));
+const BETWEEN = lower(between, 'least($2::xid8, $3::xid8)');
 const NOW = `select ${positionOf('pg_snapshot_xmin(pg_current_snapshot())', 'max(number)')}::text as answer from recoup.epochs`;
 
 /**
  * Opens the next epoch in the caller's transaction: waits until nobody writes, so that no position of the old epoch can
  * appear behind one of the new. A default, not a column: what is written every day costs nothing more. Needs the owner
- * of the tables.
+ * of the tables. Readers of older cursors are told again what was written `since` an instant, and what was written beside
+ * rows of another cluster.
  */
 export async function openEpoch(
   client: Queryable,
   schema: string,
-  { reason, actor, gap }: { reason: string; actor: string | null; gap: Gap },
+  { reason, actor, since }: { reason: string; actor: string | null; since: string | null },
 ): Promise<void> {
   const ask = (sql: string, values: unknown[] = []) => answerOf(client, inSchema(sql, schema), values);
   const now = await ask(NOW);
-  // Looked for before the lock, as it may read everything; what is written meanwhile is looked up under it.
-  let reread = gap.kind === 'none' ? null : await (gap.kind === 'since' ? ask(SINCE, [gap.at]) : ask(RESTORED));
+  // Looked for before the lock, as it may read everything; what ends meanwhile is looked up under it, and may lie lower.
+  const written = since === null ? null : await ask(SINCE, [since]);
+  const restored = (await ask(IS_BEHIND)) === 'true';
+  const beside = restored ? await ask(RESTORED) : null;
   await ask('lock table recoup.entries, recoup.attempts in access exclusive mode');
-  if (gap.kind !== 'none') reread ??= await ask(BETWEEN, [now]);
+  const reread = since === null && !restored ? null : await ask(BETWEEN, [now, written, beside]);
   const insert = `insert into recoup.epochs (number, reason, actor, reread_from)
     select max(number) + 1, $1, $2, $3::xid8 from recoup.epochs returning number::text as answer`;
   const next = positionOf('pg_current_xact_id()', (await ask(insert, [reason, actor, reread]))!);
@@ -135,10 +147,8 @@ export async function openEpochIfDue(client: Queryable, schema: string): Promise
   await client.query('savepoint epoch', []);
   try {
     await client.query(`set local lock_timeout = '3s'`, []);
-    const gap: Gap = state.behind
-      ? { kind: 'restored' }
-      : { kind: 'since', at: (await answerOf(client, RECOVERED, [])) ?? state.openedAt };
-    await openEpoch(client, schema, { reason, actor: 'recoup', gap });
+    const since = state.behind ? null : ((await answerOf(client, RECOVERED, [])) ?? state.openedAt);
+    await openEpoch(client, schema, { reason, actor: 'recoup', since });
     await client.query('release savepoint epoch', []);
   } catch {
     await client.query('rollback to savepoint epoch', []);

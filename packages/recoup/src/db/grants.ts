@@ -23,11 +23,24 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   epochs: 'select',
 };
 
+/**
+ * Columns that only their default fills. Who chose a position could hide an entry behind every cursor of the feed, or put
+ * one ahead of all of them, where the feed stands still.
+ */
+export const FILLED_BY_DEFAULT: Readonly<Record<string, string>> = { entries: 'tx', attempts: 'tx' };
+
 /** Of the role that serves: whether it is there, and why rights would not restrict it. */
 const ROLE = `select r.oid is not null as there, coalesce(r.rolsuper, false) as super,
   coalesce(pg_has_role(r.oid, n.nspowner, 'member'), false) as owns
   from (values ($1::text, $2::text)) v (role, schema)
   left join pg_roles r on r.rolname = v.role left join pg_namespace n on n.nspname = v.schema`;
+
+/** The columns of those tables that may be written, as a list for `grant`; from the catalog, so that none is forgotten. */
+const COLUMNS = `select f.name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
+  from unnest($2::text[], $3::text[]) f (name, filled)
+  join pg_class c on c.relname = f.name join pg_namespace n on n.oid = c.relnamespace and n.nspname = $1
+  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attname <> f.filled
+  group by f.name`;
 
 /**
  * Lets a role serve on a schema and do nothing else there: rights it had and does not need are taken away. Repeat it after
@@ -36,27 +49,37 @@ const ROLE = `select r.oid is not null as there, coalesce(r.rolsuper, false) as 
 export async function grantTo(client: Queryable, schema: string, role: string): Promise<void> {
   if (!isSchemaName(schema)) throw new InvalidInput('schema', SCHEMA_RULE);
   try {
-    const result = await client.query(ROLE, [role, schema]);
-    const [found] = (Array.isArray(result) ? result : result.rows) as {
-      there: boolean;
-      super: boolean;
-      owns: boolean;
-    }[];
+    const [found] = await rowsOf<{ there: boolean; super: boolean; owns: boolean }>(client, ROLE, [role, schema]);
     if (!found?.there) throw new InvalidInput('grantTo', `must name a role that is there; got ${JSON.stringify(role)}`);
     if (found.super) throw new InvalidInput('grantTo', 'is a superuser: no right restricts it');
     if (found.owns)
       throw new InvalidInput('grantTo', 'owns the schema: migrate with another role than the one that serves');
+    const filled = [schema, Object.keys(FILLED_BY_DEFAULT), Object.values(FILLED_BY_DEFAULT)];
+    const columns = new Map<string, string>();
+    for (const row of await rowsOf<{ name: string; columns: string }>(client, COLUMNS, filled)) {
+      columns.set(row.name, row.columns);
+    }
     // One text is one transaction: nobody sees the role without what it had.
-    await client.query(inSchema(statements(quoted(schema), `"${role.replaceAll('"', '""')}"`), schema), []);
+    await client.query(inSchema(statements(quoted(schema), `"${role.replaceAll('"', '""')}"`, columns), schema), []);
   } catch (error) {
     throw asRefusal(error, false);
   }
 }
 
-const statements = (schema: string, role: string): string =>
+async function rowsOf<T>(client: Queryable, sql: string, values: unknown[]): Promise<T[]> {
+  const result = await client.query(sql, values);
+  return (Array.isArray(result) ? result : result.rows) as T[];
+}
+
+// Taking the rights on a table away takes those on its columns away, too.
+const statements = (schema: string, role: string, columns: ReadonlyMap<string, string>): string =>
   [
     `revoke all on schema ${schema} from ${role}`,
     `grant usage on schema ${schema} to ${role}`,
     `revoke all on all tables in schema ${schema} from ${role}`,
-    ...Object.entries(RIGHTS).map(([table, rights]) => `grant ${rights} on recoup.${table} to ${role}`),
+    ...Object.entries(RIGHTS).map(([table, rights]) => {
+      const of = columns.get(table);
+      const narrowed = of === undefined ? rights : rights.replace('insert', `insert (${of})`);
+      return `grant ${narrowed} on recoup.${table} to ${role}`;
+    }),
   ].join(';\n');

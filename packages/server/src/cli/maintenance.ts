@@ -58,7 +58,7 @@ export interface Finding extends Record<string, unknown> {
 }
 
 const RIGHTS = `select has_schema_privilege($1, 'usage') as usage, has_table_privilege($1 || '.wallets', 'update')
-  and has_table_privilege($1 || '.entries', 'insert') and has_table_privilege($1 || '.jobs', 'delete') as writes`;
+  and has_column_privilege($1 || '.entries', 'amount', 'insert') and has_table_privilege($1 || '.jobs', 'delete') as writes`;
 const OLDEST = `select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float as seconds
   from pg_stat_activity where backend_xmin is not null and datname = current_database() and pid <> pg_backend_pid()`;
 
