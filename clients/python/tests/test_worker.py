@@ -213,16 +213,29 @@ class Draining(unittest.TestCase):
         wallet, job, queue = queued()
         child = self.process(queue, "slow")
         child.send_signal(signal.SIGTERM)
-        client.jobs.submit(wallet=wallet, job="later", queue=queue, price=1)
         out, _ = child.communicate("\n", timeout=60)
         self.assertEqual((out, child.returncode), ("drained\n", 0))
         self.assertEqual(client.jobs.get(wallet=wallet, job=job)["result"], "finished")
-        self.assertEqual(state(wallet, "later"), "queued")
+
+    def test_what_comes_while_it_drains_is_left_to_others(self) -> None:
+        wallet, job, queue = queued()
+        finish = threading.Event()
+        worker = client.work(queue, lambda _: finish.wait(60), concurrency=1)
+        until(lambda: worker.running == 1)
+        stopping = threading.Thread(target=worker.stop)
+        stopping.start()
+        until(worker._stopping.is_set)
+        client.jobs.submit(wallet=wallet, job="later", queue=queue, price=1)
+        finish.set()
+        stopping.join()
+        later = client.jobs.get(wallet=wallet, job="later")["job"]
+        self.assertEqual((state(wallet, job), later["state"], later["attempt"]), ("succeeded", "queued", 0))
 
     def test_a_second_sigterm_gives_back(self) -> None:
         wallet, job, queue = queued()
         child = self.process(queue, "hang")
         child.send_signal(signal.SIGTERM)
+        # Two at once would be one.
         time.sleep(0.5)
         child.send_signal(signal.SIGTERM)
         self.assertEqual(child.wait(60), 0)
