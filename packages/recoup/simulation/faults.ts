@@ -96,10 +96,10 @@ export class Faults {
 
   async #through(client: pg.Client, send: Send, given: Query, values?: unknown[]): Promise<pg.QueryResult> {
     const text = typeof given === 'string' ? given : given.text;
-    const name = text === 'commit' ? text : NAMED.exec(text)?.[1];
-    if (name !== 'commit' && (name === undefined || !(name in transitions))) return send(given, values);
     const broken = this.#rewrite(text);
     const query = typeof given === 'string' ? broken : { ...given, text: broken };
+    const name = text === 'commit' ? text : NAMED.exec(text)?.[1];
+    if (name !== 'commit' && (name === undefined || !(name in transitions))) return send(query, values);
     const meanwhile = this.#meanwhile;
     this.#meanwhile = undefined;
     await meanwhile?.();

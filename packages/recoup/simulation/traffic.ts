@@ -135,7 +135,15 @@ export class Traffic {
     const make = () => this.#signals.make(this.#dice.weighted({ ...SIGNALS, 'queue.configure': 0 }), world);
     const calls = Array.from({ length: this.#dice.between(1, 2) }, make);
     // Often about the same job, so that they meet.
-    const call = this.#dice.chance(0.4) ? calls[0]! : make();
+    const other = make();
+    const call = this.#dice.chance(0.15) ? calls[0]! : this.#dice.chance(0.6) ? about(calls[0]!, other) : other;
     return { kind: 'behind', replica, calls, end: this.#dice.weighted(ENDS), rival, call };
   }
+}
+
+/** A call about what another one is about: its wallet, its job, its attempt, as far as it names them. */
+function about({ input: of }: Call, { transition, input }: Call): Call {
+  const named = Object.keys(input).filter((name) => ['wallet', 'job', 'attempt'].includes(name) && name in of);
+  const same = Object.fromEntries(named.map((name) => [name, (of as Record<string, unknown>)[name]]));
+  return { transition, input: { ...input, ...same } } as Call;
 }
