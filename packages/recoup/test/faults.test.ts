@@ -3,11 +3,11 @@ import { expect } from 'vitest';
 import { open } from '../src/index.ts';
 import { CASES } from './support/every-transition.ts';
 import { answer, digest, ledger, refusal, stateOf, tally, times } from './support/look.ts';
-import { CuttingProxy } from './support/proxy.ts';
+import { type Cut, CuttingProxy } from './support/proxy.ts';
 import { booksAreRight, newId, staging } from './support/stage.ts';
 import { until } from './support/waiting.ts';
 
-const { onEvery } = staging();
+const { onEvery, onFirst } = staging();
 const key = ({ wallet, job }: { wallet: string; job: string }) => ({ wallet, job });
 
 onEvery(
@@ -87,6 +87,37 @@ onEvery(
     expect(await ledger(s, wallet)).toEqual(['charge -1', 'charge -1']);
     await recoup.close();
     await proxy.close();
+  },
+);
+
+onFirst(
+  'connections that go silent are given up: what was sent is unavailable, and its repeat is charged once',
+  async (s) => {
+    const lose = async (lost: Cut) => {
+      const proxy = await CuttingProxy.before(s.db.url);
+      const recoup = await s.replica({ connection: proxy.url });
+      const wallet = await s.wallet(10);
+      const submit = { wallet, job: 'the job', queue: newId('queue'), price: 1 };
+      // The one connection that is open now is the one that the submit takes.
+      await recoup.wallets.balance(wallet);
+      const begun = proxy.count('job.submit');
+      proxy.silence(lost);
+      const first = answer(recoup.jobs.submit(submit));
+      await until(() => proxy.count('job.submit') > begun);
+      const others = [
+        recoup.jobs.lease({ queue: newId('queue') }),
+        recoup.wallets.balance(wallet),
+        open({ connection: proxy.url, sweep: false }),
+      ];
+      const heard = await Promise.all([first, ...others.map((call) => answer(call))]);
+      expect(heard).toEqual(times(4, () => 'database_unavailable'));
+      proxy.speak();
+      expect(await answer(recoup.jobs.submit(submit))).toBe(lost === 'request' ? 'charged' : 'duplicate');
+      expect(await ledger(s, wallet)).toEqual(['charge -1']);
+      await recoup.close();
+      await proxy.close();
+    };
+    await Promise.all([lose('request'), lose('answer')]);
   },
 );
 
