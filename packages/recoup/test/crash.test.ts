@@ -4,17 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { type Embedded, startEmbedded } from '../../server/src/embedded/embedded.ts';
 import { open, type Recoup, Refusal } from '../src/index.ts';
 import { named, times } from './support/look.ts';
-import { CuttingProxy } from './support/proxy.ts';
+import { RestartableServer } from './support/restartable-server.ts';
 import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
 import { until } from './support/waiting.ts';
 
 const { onEvery } = staging();
 const folder = mkdtempSync(join(tmpdir(), 'recoup-crash-'));
 chmodSync(folder, 0o755);
-const servers: Server[] = [];
+const servers: RestartableServer[] = [];
 afterAll(async () => {
   for (const server of servers) await server.gone();
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
@@ -120,54 +119,8 @@ async function queryOnce(url: string, sql: string, values: unknown[] = []): Prom
   }
 }
 
-/** A server that may be killed and started again, wherever a port is free; callers know it by one address. */
-class Server {
-  readonly proxy: CuttingProxy;
-  readonly #folder: string;
-  #running: Embedded;
-
-  private constructor(proxy: CuttingProxy, folder: string, running: Embedded) {
-    this.proxy = proxy;
-    this.#folder = folder;
-    this.#running = running;
-  }
-
-  static async start(name: string): Promise<Server> {
-    const dataDir = join(folder, name);
-    const running = await startEmbedded({ dataDir });
-    return new Server(await CuttingProxy.before(running.url), dataDir, running);
-  }
-
-  /** Resolves when the process is gone: a start before that would find its data in use. */
-  async kill(): Promise<void> {
-    const { pid } = this.#running;
-    process.kill(pid, 'SIGKILL');
-    await until(() => {
-      try {
-        return !process.kill(pid, 0);
-      } catch {
-        return true;
-      }
-    });
-  }
-
-  async startAgain(): Promise<void> {
-    this.#running = await startEmbedded({ dataDir: this.#folder });
-    this.proxy.moveTo(this.#running.url);
-  }
-
-  stop(): Promise<void> {
-    return this.#running.stop();
-  }
-
-  async gone(): Promise<void> {
-    await this.proxy.close();
-    await this.stop();
-  }
-}
-
 test('PostgreSQL killed under load, again and again: what was answered is there after its recovery, and nothing is half', async () => {
-  const server = await Server.start('killed');
+  const server = await RestartableServer.start(join(folder, 'killed'));
   servers.push(server);
   const { url } = server.proxy;
   const recoup = await open({ connection: url, migrate: true, sweep: false });
@@ -192,7 +145,7 @@ test('PostgreSQL killed under load, again and again: what was answered is there 
 });
 
 test('PostgreSQL restarts in the middle of a job: the worker goes on, its success counts, an idle one leases again', async () => {
-  const server = await Server.start('restarted');
+  const server = await RestartableServer.start(join(folder, 'restarted'));
   servers.push(server);
   const recoup = await open({ connection: server.proxy.url, migrate: true, pollMs: 50, onError: () => {} });
   await recoup.wallets.open({ wallet: 'restart', customer: 'c' });

@@ -1,100 +1,14 @@
-// Faults: answers that are lost after the commit, races that the server reports, connections and databases that go away.
+// Faults: answers that are lost after the commit, connections and databases that go away.
 import { expect } from 'vitest';
-import { open, type Recoup } from '../src/index.ts';
+import { open } from '../src/index.ts';
+import { CASES } from './support/every-transition.ts';
 import { answer, digest, ledger, refusal, stateOf, tally, times } from './support/look.ts';
-import { CuttingProxy } from './support/proxy.ts';
-import { booksAreRight, newId, type Running, type Stage, staging } from './support/stage.ts';
+import { type Cut, CuttingProxy } from './support/proxy.ts';
+import { booksAreRight, newId, staging } from './support/stage.ts';
 import { until } from './support/waiting.ts';
 
 const { onEvery, onFirst } = staging();
-const at = ({ wallet, job, attempt }: Running) => ({ wallet, job, attempt });
 const key = ({ wallet, job }: { wallet: string; job: string }) => ({ wallet, job });
-
-interface Case {
-  /** Makes what the call is about; returns the call. */
-  make(s: Stage): Promise<(recoup: Recoup) => Promise<unknown>>;
-  first: string;
-  again: string;
-}
-
-const onRunning = (call: (recoup: Recoup, job: Running) => Promise<unknown>) => async (s: Stage) => {
-  const job = await s.running(40);
-  return (recoup: Recoup) => call(recoup, job);
-};
-const onDead = (call: (recoup: Recoup, job: Running) => Promise<unknown>) => async (s: Stage) => {
-  const job = await s.running(40);
-  await s.recoup.jobs.fail({ ...at(job), retryable: false });
-  return (recoup: Recoup) => call(recoup, job);
-};
-
-/** Every transition: what the call says when it is heard, and what its repeat says after the first answer was lost. */
-const CASES: Readonly<Record<string, Case>> = {
-  'wallet.open': {
-    make: async () => {
-      const wallet = newId('wallet');
-      return ({ wallets }) => wallets.open({ wallet, customer: 'customer' });
-    },
-    first: 'opened',
-    again: 'duplicate',
-  },
-  'wallet.grant': {
-    make: async (s) => {
-      const wallet = await s.wallet();
-      return ({ wallets }) => wallets.grant({ wallet, key: 'key', amount: 5 });
-    },
-    first: 'granted',
-    again: 'duplicate',
-  },
-  'wallet.adjust': {
-    make: async (s) => {
-      const wallet = await s.wallet();
-      return ({ wallets }) => wallets.adjust({ wallet, key: 'key', amount: -5 });
-    },
-    first: 'adjusted',
-    again: 'duplicate',
-  },
-  'job.submit': {
-    make: async (s) => {
-      const submit = { wallet: await s.wallet(40), job: newId('job'), queue: newId('queue'), price: 40, payload: [1] };
-      return ({ jobs }) => jobs.submit(submit);
-    },
-    first: 'charged',
-    again: 'duplicate',
-  },
-  'job.extend': {
-    make: onRunning(({ jobs }, job) => jobs.extend({ ...at(job), leaseMs: 60_000 })),
-    first: 'extended',
-    again: 'extended',
-  },
-  'job.handOver': {
-    make: onRunning(({ jobs }, job) => jobs.handOver(at(job))),
-    first: 'handed_over',
-    again: 'duplicate',
-  },
-  'job.release': { make: onRunning(({ jobs }, job) => jobs.release(at(job))), first: 'released', again: 'duplicate' },
-  'job.fail': { make: onRunning(({ jobs }, job) => jobs.fail(at(job))), first: 'retrying', again: 'duplicate' },
-  'job.succeed': { make: onRunning(({ jobs }, job) => jobs.succeed(at(job))), first: 'succeeded', again: 'duplicate' },
-  'job.cancel': { make: onRunning(({ jobs }, job) => jobs.cancel(key(job))), first: 'canceled', again: 'duplicate' },
-  'job.settle': {
-    make: async (s) => {
-      const job = await s.running(40);
-      await s.recoup.jobs.succeed(at(job));
-      return ({ jobs }) => jobs.settle({ ...key(job), finalPrice: 30 });
-    },
-    first: 'settled',
-    again: 'duplicate',
-  },
-  'job.redrive': {
-    make: onDead(({ jobs }, job) => jobs.deadLetters.redrive(key(job))),
-    first: 'redriven',
-    again: 'duplicate',
-  },
-  'job.discard': {
-    make: onDead(({ jobs }, job) => jobs.deadLetters.discard(key(job))),
-    first: 'discarded',
-    again: 'duplicate',
-  },
-};
 
 onEvery(
   'an answer lost after the commit: the caller learns that it was not heard, and the repeat changes nothing more',
@@ -148,43 +62,6 @@ onEvery('a batch whose answer is lost is lost as a whole; its repeat is answered
   await proxy.close();
 });
 
-/** Makes the next `times` changes of a table fail with a code, as the server reports a lost race; counted past rollbacks. */
-async function failNext(s: Stage, table: string, sqlstate: string, count: number): Promise<void> {
-  await s.db.query(`drop sequence if exists recoup.trouble; create sequence recoup.trouble`);
-  await s.db.query(`create or replace function recoup.make_trouble() returns trigger language plpgsql as
-    $$ begin if nextval('recoup.trouble') <= ${count} then raise exception 'trouble' using errcode = '${sqlstate}'; end if; return null; end $$`);
-  await s.db.query(`create or replace trigger trouble after insert or update on recoup.${table}
-    for each statement execute function recoup.make_trouble()`);
-}
-
-onEvery(
-  'a serialization failure or deadlock that the server reports is run again inside until it succeeds',
-  async (s) => {
-    for (const sqlstate of ['40001', '40P01']) {
-      for (const [name, { make, first }] of Object.entries(CASES)) {
-        const call = await make(s);
-        const table = /^wallet/.test(name) ? 'wallets' : 'jobs';
-        await failNext(s, table, sqlstate, 3);
-        expect([name, await answer(call(s.recoup))]).toEqual([name, first]);
-        await s.db.query(`drop trigger trouble on recoup.${table}`);
-      }
-    }
-  },
-);
-
-onFirst('any other error of the server is answered as one, changes nothing, and is nobody else\u2019s', async (s) => {
-  for (const [name, { make, first }] of Object.entries(CASES)) {
-    const call = await make(s);
-    const table = /^wallet/.test(name) ? 'wallets' : 'jobs';
-    const before = await digest(s.db);
-    await failNext(s, table, 'XX000', 1_000_000);
-    expect([name, await answer(call(s.recoup))]).toEqual([name, 'database_error']);
-    expect([name, (await digest(s.db)) === before]).toEqual([name, true]);
-    await s.db.query(`drop trigger trouble on recoup.${table}`);
-    expect([name, await answer(call(s.recoup))]).toEqual([name, first]);
-  }
-});
-
 onEvery(
   'a database that is gone: calls are refused as unavailable, nothing is accepted and lost, and they go on when it is back',
   async (s) => {
@@ -210,6 +87,37 @@ onEvery(
     expect(await ledger(s, wallet)).toEqual(['charge -1', 'charge -1']);
     await recoup.close();
     await proxy.close();
+  },
+);
+
+onFirst(
+  'connections that go silent are given up: what was sent is unavailable, and its repeat is charged once',
+  async (s) => {
+    const lose = async (lost: Cut) => {
+      const proxy = await CuttingProxy.before(s.db.url);
+      const recoup = await s.replica({ connection: proxy.url });
+      const wallet = await s.wallet(10);
+      const submit = { wallet, job: 'the job', queue: newId('queue'), price: 1 };
+      // The one connection that is open now is the one that the submit takes.
+      await recoup.wallets.balance(wallet);
+      const begun = proxy.count('job.submit');
+      proxy.silence(lost);
+      const first = answer(recoup.jobs.submit(submit));
+      await until(() => proxy.count('job.submit') > begun);
+      const others = [
+        recoup.jobs.lease({ queue: newId('queue') }),
+        recoup.wallets.balance(wallet),
+        open({ connection: proxy.url, sweep: false }),
+      ];
+      const heard = await Promise.all([first, ...others.map((call) => answer(call))]);
+      expect(heard).toEqual(times(4, () => 'database_unavailable'));
+      proxy.speak();
+      expect(await answer(recoup.jobs.submit(submit))).toBe(lost === 'request' ? 'charged' : 'duplicate');
+      expect(await ledger(s, wallet)).toEqual(['charge -1']);
+      await recoup.close();
+      await proxy.close();
+    };
+    await Promise.all([lose('request'), lose('answer')]);
   },
 );
 

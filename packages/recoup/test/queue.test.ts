@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { answer, digest, ledger, refusal, stateOf, times } from './support/look.ts';
 import { booksAreRight, newId, type Running, type Stage, staging } from './support/stage.ts';
+import { settledOrWaiting } from './support/waiting.ts';
 
 const { onEvery, onFirst } = staging();
 const at = ({ wallet, job, attempt }: Running) => ({ wallet, job, attempt });
@@ -106,6 +107,37 @@ onEvery(
     }
   },
 );
+
+onEvery(
+  'a lease asked for again while the first ask is on its way waits for it, also where nothing else is due',
+  async (s) => {
+    for (const end of ['commit', 'rollback'] as const) {
+      const { queue } = await s.queued(40);
+      const request = { queue, count: 5, requestId: newId('request') };
+      const first = await s.client();
+      await first.query('begin');
+      const given = await s.recoup.using(first).jobs.lease(request);
+      const applicationName = newId('second');
+      const again = (await s.replica({ applicationName })).jobs.lease(request);
+      expect(await settledOrWaiting(s.db, again, applicationName)).toBe('waiting');
+      await first.query(end);
+      const got = await again;
+      expect(got.map(({ job }) => job.attempt)).toEqual([1]);
+      if (end === 'commit') expect(got).toEqual(given);
+    }
+  },
+);
+
+onEvery('the same request id from two at once, and as many jobs as they ask for: both are given them', async (s) => {
+  const other = await s.replica();
+  for (let round = 0; round < 100; round++) {
+    const { queue } = await s.queued(0);
+    const request = { queue, requestId: newId('request') };
+    const [one, two] = await Promise.all([s.recoup.jobs.lease(request), other.jobs.lease(request)]);
+    expect(one).toHaveLength(1);
+    expect(two).toEqual(one);
+  }
+});
 
 onEvery('a claim passes over a job that somebody holds, and takes it when it is free', async (s) => {
   const queue = newId('queue');

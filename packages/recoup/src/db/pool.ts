@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { Refusal, TransactionAborted } from '../errors.ts';
 import { type AnyStatement, type Database, decodeAnswer, overQueryable } from './database.ts';
+import { kindOf } from './failures.ts';
 import { type LockMode, render } from './statement.ts';
 
 export interface PoolOptions {
@@ -29,6 +30,8 @@ const HOT_SETTINGS = {
   default_transaction_isolation: 'read\\ committed',
   search_path: 'pg_catalog,pg_temp',
 };
+/** How long a connection may say nothing where nothing is waited for. */
+const SILENT_MS = 20_000;
 /** Wallets waited for at once. */
 export const MAX_PATIENT = 4;
 
@@ -111,9 +114,13 @@ export class Pools {
       if (command === 'ROLLBACK') throw new TransactionAborted();
       return result;
     } catch (error) {
-      await client.query('rollback').catch((e: Error) => {
-        broken ??= e;
-      });
+      // Where nobody listens any more a rollback would only be waited for once more; closing the connection is one.
+      if (kindOf(error) === 'gone') broken ??= error as Error;
+      else {
+        await client.query('rollback').catch((e: Error) => {
+          broken ??= e;
+        });
+      }
       throw error;
     } finally {
       lent.takeBack();
@@ -187,6 +194,8 @@ export class Pools {
 
   #config(purpose: Purpose): pg.PoolConfig {
     const { connection, pooler, lockTimeoutMs, applicationName } = this.#options;
+    // For its wallet, and then for its job.
+    const waits = purpose === 'patient' ? 2 : 0;
     const given: pg.PoolConfig = typeof connection === 'string' ? { connectionString: connection } : connection;
     const settings = {
       hot: HOT_SETTINGS,
@@ -199,8 +208,8 @@ export class Pools {
     return {
       application_name: applicationName,
       connectionTimeoutMillis: 10_000,
-      // A connection that went silent must not hold a lane for ever; what waits or reads much may take longer.
-      ...(purpose === 'hot' ? { query_timeout: 20_000 } : {}),
+      // A connection that went silent must not hold a lane for ever; what a caller runs or reads much may take longer.
+      ...(purpose === 'hot' || purpose === 'patient' ? { query_timeout: SILENT_MS + waits * lockTimeoutMs } : {}),
       keepAlive: true,
       ...given,
       // Poolers refuse the startup parameter `options`.

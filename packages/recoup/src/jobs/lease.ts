@@ -9,6 +9,8 @@ export interface LeaseRow extends RawAnswer {
   jobs: LeasedRow[];
   /** Per priority, where the next bounded claim may start: 30 s before the newest not_before taken. */
   marks: Record<string, string> | null;
+  /** With a request id: due jobs were seen and none was got. Somebody holds them, or the same request has just taken them. */
+  passed: boolean;
 }
 export interface LeasedRow {
   job: JobRow;
@@ -26,13 +28,17 @@ const columns = {
   marks: 'jsonb',
 } as const;
 
+const REQUEST_LOCK = `hashtextextended(json_build_array('recoup.lease', queue, request_id)::text, 0)`;
+
 /**
  * Guard: queued, not_before ≤ clock, queue not paused. One index range per priority, walked lazily under the limit, so
  * that a claim reads only what it takes. `marks` (an instant per priority, trailing what this process claimed lately)
  * spares it the dead index entries that a held snapshot keeps; a claim without marks runs now and then and finds the rest.
  *
  * With a request id the jobs given are recorded in the same statement; who asks again gets those of them that still run
- * in that attempt. Two askers at once: the second waits at the record's key, finds it taken, and runs again.
+ * in that attempt. Two askers at once: the second waits for the first and runs again (`free`). The record's key alone would not
+ * make it wait: where the first has taken all that is due, the second would find nothing, and would be told so. One whose
+ * snapshot is older than the first's commit says that it saw due jobs and got none (`passed`): it has to look once more.
  */
 export const leaseJobs = statement<typeof columns, LeaseRow>(
   'job.lease',
@@ -40,9 +46,15 @@ export const leaseJobs = statement<typeof columns, LeaseRow>(
   () => `
 prior as materialized (
   select r.jobs from input i join recoup.lease_requests r on r.queue = i.queue and r.id = i.request_id),
+asked as materialized (
+  select i.*, case
+    when request_id is null or exists (select from prior) then true
+    when pg_try_advisory_xact_lock(${REQUEST_LOCK}) then true
+    else pg_advisory_xact_lock(${REQUEST_LOCK})::text is null end as free
+  from input i),
 found as materialized (
   select j.*, row_number() over () as place, i.worker, recoup.clock() as now, recoup.clock() + coalesce(i.lease_ms, q.lease_ms) * interval '1 millisecond' as until
-  from input i
+  from asked i
   cross join lateral (${queueOf('i.queue', 'lease_ms, paused')}) q
   cross join lateral (
     select j.* from generate_series(0, 9) p
@@ -53,7 +65,7 @@ found as materialized (
         and not_before >= coalesce((i.marks ->> p::text)::timestamptz, '-infinity')
       order by not_before limit i.count for no key update skip locked) j
     limit i.count) j
-  where not q.paused and not exists (select from prior)),
+  where i.free and not q.paused and not exists (select from prior)),
 -- One answer carries at most so many bytes of payload, or one job: the others are left to the next claim. So are, with a
 -- request id, jobs that changed between snapshot and lock: the write by ctid does not find them, and what is noted must be given.
 pick as materialized (
@@ -80,10 +92,14 @@ given as (
     where j.wallet_id = e ->> 0 and j.id = e ->> 1 and j.attempt = (e ->> 2)::int and j.state = 'running') j
   union all select * from won)
 select json_build_array(json_build_object('ord', 1, 'outcome',
-  case when exists (select from input where request_id is not null) and exists (select from pick) and not exists (select from noted)
+  case when exists (select from asked where not free) or (exists (select from input where request_id is not null)
+      and exists (select from pick) and not exists (select from noted))
     then 'again' else 'leased' end,
   'marks', (select json_object_agg(m.priority, m.mark) from
     (select priority, max(not_before) - interval '30 seconds' as mark from pick group by priority) m),
+  'passed', (select request_id is not null and not exists (select from prior) and not exists (select from pick) and exists (
+    select from generate_series(0, 9) p cross join lateral (
+      select from recoup.jobs where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock() limit 1) j) from input i),
   'jobs', coalesce((select json_agg(json_build_object('job', ${jobJson('j')}, 'payload', j.payload, 'earlier',
       case when j.failed_attempt is not null then json_build_object('attempt', j.failed_attempt, 'verdict', j.verdict, 'reason', j.reason,
         'upstreamRef', (select a.upstream_ref from recoup.attempts a where a.wallet_id = j.wallet_id and a.job_id = j.id

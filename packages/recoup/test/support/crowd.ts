@@ -1,5 +1,5 @@
 // Many callers at once: half of them each in a transaction on a connection of its own, half batched by four replicas.
-import type { InTransaction, Recoup } from '../../src/index.ts';
+import type { InTransaction, OpenOptions, Recoup } from '../../src/index.ts';
 import { answer, times } from './look.ts';
 import type { Stage } from './stage.ts';
 
@@ -15,10 +15,10 @@ export class Crowd {
     this.#replicas = replicas;
   }
 
-  static async on(stage: Stage): Promise<Crowd> {
+  static async on(stage: Stage, options: Partial<OpenOptions> = {}): Promise<Crowd> {
     // Waiting in line is what the crowd is for: nobody gives up.
-    const wide = await stage.replica({ maxConnections: CONNECTIONS, lockTimeoutMs: 60_000 });
-    const replicas = await Promise.all(times(REPLICAS, () => stage.replica({ lockTimeoutMs: 60_000 })));
+    const wide = await stage.replica({ maxConnections: CONNECTIONS, lockTimeoutMs: 60_000, ...options });
+    const replicas = await Promise.all(times(REPLICAS, () => stage.replica({ lockTimeoutMs: 60_000, ...options })));
     return new Crowd(wide, replicas);
   }
 

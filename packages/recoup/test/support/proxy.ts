@@ -20,6 +20,7 @@ export class CuttingProxy {
   /** How many connections were cut in all. */
   cut = 0;
   #down = false;
+  #silent: Cut | undefined;
   readonly #answered: (data: Buffer) => boolean;
 
   private constructor(target: URL, server: Server, answered: (data: Buffer) => boolean) {
@@ -66,6 +67,17 @@ export class CuttingProxy {
     this.#down = false;
   }
 
+  /** Keeps every connection open, and loses what is sent one way: nobody is told that the other side is gone. */
+  silence(lost: Cut): void {
+    this.#silent = lost;
+  }
+
+  /** From now on connections work; those that were silent stay lost. */
+  speak(): void {
+    this.#silent = undefined;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   /** The database is somewhere else now; who connects again finds it there. */
   moveTo(url: string): void {
     this.#target = new URL(url);
@@ -97,6 +109,7 @@ export class CuttingProxy {
     let losing = false;
     client.on('data', (data) => {
       const cut = this.#look(data);
+      if (this.#silent === 'request') return;
       if (cut === 'request') {
         this.cut += 1;
         end();
@@ -106,6 +119,7 @@ export class CuttingProxy {
       server.write(data);
     });
     server.on('data', (data) => {
+      if (this.#silent === 'answer') return;
       if (!losing) client.write(data);
       else if (this.#answered(data)) {
         this.cut += 1;
