@@ -40,6 +40,13 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     await run(undefined, `drop role ${owner}, ${app}`, base);
   });
 
+  test('the owner opens an epoch, as far as it has given up rights of its own', async () => {
+    await cli(['migrate'], { DATABASE_URL: as(owner) });
+    const opened = await cli(['--json', 'epochs', 'open', '--reason', 'restored'], { DATABASE_URL: as(owner) });
+    expect([opened.code, opened.err]).toMatchObject([0, expect.anything()]);
+    expect(JSON.parse(opened.out)).toMatchObject({ reason: 'restored' });
+  });
+
   test('the owner migrates and grants, in one command, as often as one likes', async () => {
     const before = await cli(['doctor'], { DATABASE_URL: as(app) });
     expect(before.code).not.toBe(0);
