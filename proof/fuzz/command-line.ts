@@ -14,17 +14,19 @@ import { bare, hostile } from './values.ts';
 
 interface Line {
   argv: string[];
-  /** What ./recoup.yaml, or the file that is named, holds. */
+  /** What the file holds that the words call FILE. */
   file: string | null;
 }
 
+/** Stands for a file that a case writes. */
+const FILE = '<file>';
 /** What waits for a signal, or for somebody else's server, is started by a lane of its own. */
-const WAITS = new Set(['start']);
+const WAITS = new Set(['start', 'demo', 'work']);
 const EXITS = new Set([0, ...Object.values(errors).map(({ exit }) => exit)]);
 const STACK =
   /\n\s+at .*[:(]|node_modules|TypeError|RangeError|\(internal\)|"code":"internal"|\(database_error\)|"code":"database_error"/;
-/** Nothing that runs for ever, and nothing that would be read from this process's own input. */
-const NEVER = /^(-|--server|--database-url|--data-dir|--help|-h)$/;
+/** Nothing that runs for ever, reads this process's own input, or writes where a word says. */
+const NEVER = /^(-|--cursor-file|--server|--database-url|--data-dir|--help|-h)$/;
 
 /** Each command of the program, with its words, arguments and options. */
 function commandsOf(command: Command, words: string[] = []): { words: string[]; command: Command }[] {
@@ -98,7 +100,43 @@ function files(): Arbitrary<Line> {
     },
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
   );
-  return fc.record({ argv: fc.constant(['--json', 'config']), file: text });
+  return fc.record({ argv: fc.constant(['--json', '--config', FILE, 'config']), file: text });
+}
+
+/** Lists of balances: mostly as they should be, with cells and bytes that are not. */
+function imports(): Arbitrary<Line> {
+  const cell = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...WALLETS, 'ann', '0', '5', '-5', 'credit') },
+    { weight: 1, arbitrary: hostile.map((text) => bare(text)) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('"', '""', '"a', 'a"b', '=1+1', '9007199254740992', '1.5', '1e3', '\u0000', '\xff'),
+    },
+  );
+  const row = fc.oneof(
+    { weight: 5, arbitrary: fc.tuple(fc.constantFrom('i1', 'i2', 'i3', 'w1'), fc.constantFrom('ann', 'bob'), cell) },
+    { weight: 1, arbitrary: fc.array(cell, { maxLength: 6 }) },
+  );
+  const heading = fc.constantFrom(
+    'wallet,customer,balance',
+    'wallet,customer,balance',
+    'wallet,customer,balance,unit',
+    'wallet,balance',
+    'wallet,wallet,customer,balance',
+    '\xef\xbb\xbfwallet,customer,balance',
+    '',
+  );
+  const end = fc.constantFrom('\n', '\n', '\r\n', '\r');
+  const text = fc
+    .tuple(heading, fc.array(row, { maxLength: 5 }), end)
+    .map(([first, rows, line]) => [first, ...rows.map((cells) => cells.join(','))].join(line));
+  const argv = fc.constantFrom(
+    ['import', 'balances', FILE],
+    ['import', 'balances', FILE, '--dry-run'],
+    ['import', 'compare', FILE],
+    ['import', 'balances', FILE, '--delimiter', ';'],
+  );
+  return fc.record({ argv: argv.map((words) => ['--json', ...words]), file: text });
 }
 
 /** Aliases of aliases: a few lines that would become gigabytes. */
@@ -112,10 +150,10 @@ export function commandLanes(stand: Stand): Lane[] {
   const folder = mkdtempSync(join(tmpdir(), 'recoup-fuzz-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'json'), '{"a":1}');
-  const config = join(folder, 'recoup.yaml');
+  const config = join(folder, 'given');
   const env = { DATABASE_URL: stand.databaseUrl, RECOUP_KEY: stand.keys.admin };
   const check = async ({ argv, file }: Line) => {
-    if (file !== null) writeFileSync(config, file);
+    if (file !== null) writeFileSync(config, file, 'latin1');
     let told = '';
     const tell = (text: string) => {
       told += `${text}\n`;
@@ -124,7 +162,7 @@ export function commandLanes(stand: Stand): Lane[] {
     const before = await stand.digest();
     const ended = new AbortController();
     const timer = setTimeout(() => ended.abort(), 2000);
-    const all = file === null ? argv : ['--config', config, ...argv];
+    const all = argv.map((word) => (word === FILE ? config : word));
     const code = await run(all, { env, output, signal: ended.signal }).finally(() => clearTimeout(timer));
     if (!EXITS.has(code)) throw new Broken(`exit code ${code}`);
     if (code !== 0 && STACK.test(told)) throw new Broken(`exit code ${code}: ${told.slice(0, 400)}`);
@@ -133,7 +171,11 @@ export function commandLanes(stand: Stand): Lane[] {
     if (code === 2 && (await stand.digest()) !== before) throw new Broken('refused, and something was changed');
   };
   const show = ({ argv, file }: Line) =>
-    `recoup ${argv.map((word) => JSON.stringify(word)).join(' ')}${file === null ? '' : `\nwith a settings file:\n${file}`}`;
+    `recoup ${argv.map((word) => JSON.stringify(word)).join(' ')}${file === null ? '' : `\nwith a file:\n${file}`}`;
   const program = buildProgram({ env, output: { out: () => {}, err: () => {} }, signal: new AbortController().signal });
-  return [lane('commands', lines(program, folder), check, show), lane('settings', files(), check, show)];
+  return [
+    lane('commands', lines(program, folder), check, show),
+    lane('settings', files(), check, show),
+    lane('imports', imports(), check, show),
+  ];
 }

@@ -7,7 +7,14 @@ test('no hostile input breaks a promise', async () => {
   const report = await fuzz({ postgres: inject('servers')[0]!.url, seed: 20_261, seconds: 12 });
   expect(report.findings).toEqual([]);
   expect(report.afterwards).toEqual([]);
-  expect(report.lanes.map(({ lane }) => lane)).toEqual(['requests', 'bytes', 'webhooks', 'commands', 'settings']);
+  expect(report.lanes.map(({ lane }) => lane)).toEqual([
+    'requests',
+    'bytes',
+    'webhooks',
+    'commands',
+    'settings',
+    'imports',
+  ]);
   for (const { lane, cases } of report.lanes) expect(cases, lane).toBeGreaterThan(0);
 });
 

@@ -27,7 +27,7 @@ export interface Report {
 }
 
 /** A part of the time for each lane: requests have the most to try. */
-const SHARES: Record<string, number> = { requests: 4, bytes: 2, webhooks: 2, commands: 1.5, settings: 0.5 };
+const SHARES: Record<string, number> = { requests: 4, bytes: 2, webhooks: 2, commands: 1.5, settings: 0.5, imports: 1 };
 /** Documented: 10 s for headers, 30 s for a request, looked at every 5 s. */
 const STALL_LIMIT_MS = 40_000;
 const MAX_RSS_MB = 700;
