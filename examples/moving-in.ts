@@ -17,11 +17,11 @@ async function moveIn(pool: pg.Pool, recoup: Recoup): Promise<{ granted: number;
     // A debt is an adjust; nothing is nothing.
     const debts = rows.filter(({ credits }) => credits < 0);
     for (const { id, credits } of debts) {
-      await recoup.wallets.adjust({ wallet: id, key: 'opening-balance', amount: credits });
+      await recoup.wallets.adjust({ wallet: id, key: 'opening:import', amount: credits });
     }
     const grants = rows.filter(({ credits }) => credits > 0);
     const answers = await recoup.wallets.grantMany(
-      grants.map(({ id, credits }) => ({ wallet: id, key: 'opening-balance', amount: credits })),
+      grants.map(({ id, credits }) => ({ wallet: id, key: 'opening:import', amount: credits })),
     );
     for (const [i, answer] of answers.entries()) {
       // `conflict`: the column has moved since the first run; freeze it before, or correct by an adjust.

@@ -118,7 +118,7 @@ onEvery('writers that are under way meanwhile stay in the old epoch, and none is
   const writing = Promise.all(times(5, () => work(s.recoup)));
   await until(async () => {
     const [row] = await s.db.query(`select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock'
-      and datname = current_database() and query like 'lock table%'`);
+      and datname = current_database() and query like 'alter table%'`);
     return row!.n === 1;
   });
   expect(done).toBe(false);

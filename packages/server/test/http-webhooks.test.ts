@@ -267,6 +267,18 @@ describe('a signed URL', () => {
     });
   });
 
+  test('a field of our own sender that is misspelt is refused by name, and the job waits on', async () => {
+    const job = await handedOver();
+    const path = await sign(job, { provider: 'generic' });
+    const { finalPrice, ...rest } = fixture('generic');
+    const text = JSON.stringify({ ...rest, final_price: finalPrice });
+    expect(await post(path, text, standardHeaders(secrets.generic, text))).toMatchObject({
+      status: 400,
+      body: { code: 'invalid', field: 'final_price' },
+    });
+    expect((await jobOf(job)).job.state).toBe('waiting');
+  });
+
   test('is not given for a job that is not there', () =>
     api.refused('callbacks.sign', 'no_job', { wallet: 'w', job: 'j', provider: 'runpod' }));
 });

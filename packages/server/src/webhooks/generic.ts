@@ -4,6 +4,8 @@ import { needText, reasonOf } from './payload.ts';
 import type { Provider, Report } from './provider.ts';
 import { checkStandardSecret, verifyStandard } from './standard.ts';
 
+const FIELDS = ['upstreamRef', 'status', 'result', 'finalPrice', 'reason', 'retryable', 'retryAfterMs'];
+
 /** `{ "upstreamRef", "status": "succeeded" | "failed" | "progress", "result", "finalPrice", "reason", "retryable", "retryAfterMs" }`. */
 export const generic: Provider = {
   name: 'generic',
@@ -11,6 +13,9 @@ export const generic: Provider = {
   checkSecret: checkStandardSecret,
   verify: verifyStandard,
   read(payload): Report {
+    // The sender is one of your own: a misspelt price must not be passed over.
+    const unknown = Object.keys(payload).find((name) => !FIELDS.includes(name));
+    if (unknown !== undefined) throw new InvalidInput(unknown, `is not a field of it; known: ${FIELDS.join(', ')}`);
     const upstreamRef = needText(payload, 'upstreamRef');
     switch (payload.status) {
       case 'succeeded':
