@@ -192,6 +192,10 @@ test('migrate, verify, doctor, openapi; what does not add up exits 8', async () 
   expect(doctor.code).toBe(0);
   expect(JSON.parse(doctor.out).every((one: Json) => one.state !== 'wrong')).toBe(true);
   expect(await cli(['doctor', '--schema', 'unheard_of'])).toMatchObject({ code: 8 });
+  for (const command of ['verify', 'doctor', 'migrate', 'start']) {
+    const refused = await cli([command, '--server', 'http://127.0.0.1:1']);
+    expect([command, refused.code, refused.err]).toEqual([command, 2, expect.stringContaining('cannot be used here')]);
+  }
   expect(JSON.parse((await cli(['openapi'])).out).openapi).toMatch(/^3\.1/);
   const broken = await Api.start();
   const wallet = await broken.wallet();

@@ -23,6 +23,9 @@ export async function database(
   settings: Settings,
   output: Output,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
+  // Through a server everything else goes; silently another database would be looked at.
+  if (settings.server !== undefined)
+    throw new InvalidInput('server', 'cannot be used here: this command works on a database itself (--database-url)');
   if (settings.databaseUrl !== undefined) return { url: settings.databaseUrl, stop: async () => {} };
   const dataDir = settings.dataDir as string;
   const embedded = await startEmbedded({ dataDir, onProgress: output.err }).catch((error: unknown) => {
