@@ -72,7 +72,7 @@ export async function guards(): Promise<{ all: Guard[]; statements: AnyStatement
   return { all: guardsOf(found), statements: found };
 }
 
-/** A guard taken out: first the simulation, then the test that is known to notice; `search`: whichever of these files does. */
+/** A guard taken out: first the test that is named for it, else the simulation; `search`: else whichever of these files notices. */
 export async function ablateGuard(
   url: string,
   guard: Guard,
@@ -80,14 +80,14 @@ export async function ablateGuard(
   search: readonly string[] = [],
 ): Promise<Removal> {
   const { id } = guard;
-  const simulated = await inSimulation(url, guard);
-  if (simulated) return { id, kind: 'guard', ...simulated };
   const known = TESTS[id];
   if (known) {
     const [file, name] = known;
     const failed = await (await tests()).failing(guard, file, name);
     if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
   }
+  const simulated = await inSimulation(url, guard);
+  if (simulated) return { id, kind: 'guard', ...simulated };
   const excused = unnoticed(id, 'guard');
   if (excused.reason !== undefined) return excused;
   for (const file of search) {

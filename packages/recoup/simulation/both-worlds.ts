@@ -79,6 +79,20 @@ export class BothWorlds {
     }
   }
 
+  /** The first of several ways that agrees; what the model was given by one that does not is taken back. */
+  either(ways: readonly (() => void)[]): void {
+    const before = this.#world;
+    for (const [index, way] of ways.entries()) {
+      try {
+        way();
+        return;
+      } catch (error) {
+        if (index === ways.length - 1) throw error;
+        this.#world = before;
+      }
+    }
+  }
+
   /** Moves the clock of the database, forth or back; the clocks of the processes only go on. */
   async pass(ms: number): Promise<void> {
     this.#world = advance(this.#world, ms);

@@ -7,7 +7,7 @@ export type SignalName = Call['transition'];
 type InputOf<T extends SignalName> = Extract<Call, { transition: T }>['input'];
 
 const QUEUES = ['early', 'early', 'late', 'late', 'plain', null] as const;
-const WALLETS = ['u', 'u', 'u', 'u', 'v', 'v', 'v', 'rich', 'w'];
+const WALLETS = ['u', 'u', 'u', 'u', 'v', 'v', 'v', 'rich', 'rich', 'w'];
 /** Jobs that have not ended, at most: more of them would only be more of the same. */
 const LIVE = 14;
 const FINAL_PRICES = [0, 25, 25, 55] as const;
@@ -148,7 +148,7 @@ export class Signals {
   /** Mostly the attempt that the job is in; also stale ones, and one that is still to come. */
   #attempt(world: World, at: At): number {
     const latest = world.jobs[keyOf(at)]?.attempt ?? 1;
-    return Math.max(latest + this.#dice.pick([0, 0, 0, 0, 0, -1, 1]), 1);
+    return Math.max(latest + this.#dice.pick([0, 0, 0, 0, -1, 1]), 1);
   }
 
   #ofAttempt(world: World, ...states: readonly Job['state'][]): At & { attempt: number } {

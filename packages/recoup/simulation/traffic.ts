@@ -133,10 +133,10 @@ export class Traffic {
   #behind(world: World, replica: number): Command {
     const rival = this.#rival(replica);
     const make = () => this.#signals.make(this.#dice.weighted({ ...SIGNALS, 'queue.configure': 0 }), world);
-    const calls = Array.from({ length: this.#dice.between(1, 2) }, make);
-    // Often about the same job, so that they meet.
-    const other = make();
-    const call = this.#dice.chance(0.15) ? calls[0]! : this.#dice.chance(0.6) ? about(calls[0]!, other) : other;
+    const call = make();
+    // Mostly about the same job or wallet, so that they meet; a transaction may do something else as well.
+    const first = this.#dice.chance(0.15) ? call : this.#dice.chance(0.7) ? about(call, make()) : make();
+    const calls = this.#dice.chance(0.6) ? [first] : [first, make()];
     return { kind: 'behind', replica, calls, end: this.#dice.weighted(ENDS), rival, call };
   }
 }

@@ -210,6 +210,17 @@ onEvery('a balance at its limit refuses what would pass it, names it, and change
   expect(await answer(s.recoup.jobs.succeed(at(other)))).toBe('succeeded');
 });
 
+onEvery('a debt at its limit: what is kept of a canceled job counts against what comes back with it', async (s) => {
+  for (const [keep, should] of [
+    [50, 'canceled'],
+    [51, 'balance_limit'],
+  ] as const) {
+    const job = await s.running(40);
+    await s.recoup.wallets.adjust({ wallet: job.wallet, key: 'down', amount: -(MAX - 10) });
+    expect([keep, await answer(s.recoup.jobs.cancel({ ...key(job), keep }))]).toEqual([keep, should]);
+  }
+});
+
 onFirst('a batch of successes answers each, also where the final price of one cannot be booked', async (s) => {
   const [poor, fine] = [await s.running(1), await s.running(1)];
   await s.recoup.jobs.succeed(at(poor));
