@@ -15,7 +15,7 @@ export const TESTS: Readonly<Record<string, readonly [file: string, name: string
   'job.cancel · judged · when refunded_at is null #2': [file('cancel-and-settle'), 'a debt at its limit'],
   'job.lease · found · priority = p': [file('queue'), 'jobs come by priority'],
   'job.lease · won · request_id is null': SAME_REQUEST,
-  'job.lease · pick · case when (select request_id from input) is null then true else (select true from recoup.jobs j where j.ctid = f.tid) end':
+  'job.lease · pick · case when (select request_id from input) is null then true else (select true from recoup.jobs j where j.ctid = f.tid and j.tableoid = f.part) end':
     MOVING,
 };
 
