@@ -84,6 +84,9 @@ test('what is known of guards is about guards that are there, and names tests th
   const covers = (key: string) =>
     excused.some((id) => (key.endsWith('*') ? id.startsWith(key.slice(0, -1)) : id === key));
   expect(Object.keys(REASONS).filter((key) => !covers(key))).toEqual([]);
-  const missing = Object.values(TESTS).filter(([file, name]) => !readFileSync(join(root, file), 'utf8').includes(name));
+  // The races stand in a file of their own, which two test files run.
+  const text = (file: string) =>
+    [file, 'packages/recoup/test/support/races.ts'].map((path) => readFileSync(join(root, path), 'utf8')).join('');
+  const missing = Object.values(TESTS).filter(([file, name]) => !text(file).includes(name));
   expect(missing).toEqual([]);
 });
