@@ -123,6 +123,18 @@ onFirst(
   },
 );
 
+onEvery('twins in a batch inside a transaction: the second is a duplicate, and the transaction goes on', async (s) => {
+  const wallet = await s.wallet(100);
+  const answers = await s.recoup.transaction(async ({ wallets, jobs }) => {
+    const grant = { wallet, key: 'twin', amount: 5 };
+    const job = { wallet, job: 'twin', queue: null, price: 10 };
+    const granted = await wallets.grantMany([grant, grant, { ...grant, amount: 6 }]);
+    return [...granted, ...(await jobs.submitMany([job, job]))].map(named);
+  });
+  expect(answers).toEqual(['granted', 'duplicate', 'conflict', 'charged', 'duplicate']);
+  expect(await ledger(s, wallet)).toEqual(['grant 5', 'charge -10']);
+});
+
 onEvery('an input that the database refuses fails alone: the others of its batch are answered', async (s) => {
   const MAX = Number.MAX_SAFE_INTEGER;
   const full = await s.running(40);
