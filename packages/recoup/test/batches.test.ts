@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Recoup, Submit } from '../src/index.ts';
 import { answer, balance, digest, ledger, named, tally, times } from './support/look.ts';
-import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
+import { booksAreRight, newId, type Running, type Stage, staging } from './support/stage.ts';
 import { untilWaiting, watch } from './support/waiting.ts';
 
 const { onEvery, onFirst } = staging();
@@ -122,6 +122,58 @@ onFirst(
     );
   },
 );
+
+onEvery('twins in a batch inside a transaction: the second is a duplicate, and the transaction goes on', async (s) => {
+  const wallet = await s.wallet(100);
+  const answers = await s.recoup.transaction(async ({ wallets, jobs }) => {
+    const grant = { wallet, key: 'twin', amount: 5 };
+    const job = { wallet, job: 'twin', queue: null, price: 10 };
+    const granted = await wallets.grantMany([grant, grant, { ...grant, amount: 6 }]);
+    return [...granted, ...(await jobs.submitMany([job, job]))].map(named);
+  });
+  expect(answers).toEqual(['granted', 'duplicate', 'conflict', 'charged', 'duplicate']);
+  expect(await ledger(s, wallet)).toEqual(['grant 5', 'charge -10']);
+});
+
+onEvery('twins of any signal in one statement: the second is told what the first one did', async (s) => {
+  const dead = async () => {
+    const job = await s.running(1);
+    await s.recoup.jobs.fail({ wallet: job.wallet, job: job.job, attempt: job.attempt, retryable: false });
+    return job;
+  };
+  const twins: Record<
+    string,
+    [make: () => Promise<Running>, call: (of: Running) => Promise<unknown>, answers: string[]]
+  > = {
+    extend: [() => s.running(1), (of) => s.recoup.jobs.extend(of), ['extended', 'extended']],
+    handOver: [() => s.running(1), (of) => s.recoup.jobs.handOver(of), ['handed_over', 'duplicate']],
+    release: [() => s.running(1), (of) => s.recoup.jobs.release(of), ['released', 'duplicate']],
+    fail: [() => s.running(1), (of) => s.recoup.jobs.fail(of), ['retrying', 'duplicate']],
+    succeed: [() => s.running(1), (of) => s.recoup.jobs.succeed(of), ['succeeded', 'duplicate']],
+    cancel: [() => s.running(1), ({ wallet, job }) => s.recoup.jobs.cancel({ wallet, job }), ['canceled', 'duplicate']],
+    redrive: [dead, (of) => s.recoup.jobs.deadLetters.redrive(of), ['redriven', 'duplicate']],
+    discard: [dead, (of) => s.recoup.jobs.deadLetters.discard(of), ['discarded', 'duplicate']],
+  };
+  for (const [name, [make, call, answers]] of Object.entries(twins)) {
+    const { wallet, job, attempt } = await make();
+    const of = { wallet, job, attempt };
+    expect([name, await Promise.all([answer(call(of)), answer(call(of))])]).toEqual([name, answers]);
+  }
+});
+
+onEvery('a repeated grant with another note books nothing and notes nothing', async (s) => {
+  const wallet = await s.wallet();
+  const grant = (key: string, note?: string) =>
+    s.recoup.wallets.grant({ wallet, key, amount: 1, ...(note ? { note } : {}) });
+  await grant('one', 'the first');
+  await grant('two');
+  expect(await answer(grant('one', 'once more'))).toBe('duplicate');
+  const { entries } = await s.recoup.wallets.entries(wallet);
+  expect(entries.map(({ key, note }) => [key, note])).toEqual([
+    ['one', 'the first'],
+    ['two', null],
+  ]);
+});
 
 onEvery('an input that the database refuses fails alone: the others of its batch are answered', async (s) => {
   const MAX = Number.MAX_SAFE_INTEGER;

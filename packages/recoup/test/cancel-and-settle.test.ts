@@ -221,6 +221,23 @@ onEvery('a debt at its limit: what is kept of a canceled job counts against what
   }
 });
 
+onEvery(
+  'at the limit of a balance what moves no money is heard, and a success without room for its price is not',
+  async (s) => {
+    const job = await s.running(40);
+    await s.recoup.jobs.fail(at(job));
+    const second = { ...job, attempt: await s.lease(job.queue) };
+    await s.recoup.wallets.adjust({ wallet: job.wallet, key: 'up', amount: MAX - 40 });
+    expect(await answer(s.recoup.jobs.fail(at(second)))).toBe('retrying');
+    expect(await answer(s.recoup.jobs.fail({ ...at(second), verdict: 'definitive' }))).toBe('retrying');
+    const poor = await s.running(40);
+    await s.recoup.wallets.adjust({ wallet: poor.wallet, key: 'down', amount: -MAX });
+    const succeed = ({ jobs }: InTransaction) => jobs.succeed({ ...at(poor), finalPrice: 41 });
+    expect(await answer(s.recoup.transaction(succeed))).toBe('balance_limit');
+    expect(await answer(succeed(s.recoup))).toBe('balance_limit');
+  },
+);
+
 onFirst('a batch of successes answers each, also where the final price of one cannot be booked', async (s) => {
   const [poor, fine] = [await s.running(1), await s.running(1)];
   await s.recoup.jobs.succeed(at(poor));

@@ -161,6 +161,37 @@ onEvery('instants are Dates: of attempts and of the feed as of everything else',
   for (const { at } of events) expect(at).toBeInstanceOf(Date);
 });
 
+onEvery(
+  'the end of an attempt says who worked on it and since when; a success of another attempt is not his',
+  async (s) => {
+    const own = await s.running(1);
+    await s.recoup.jobs.extend({ wallet: own.wallet, job: own.job, attempt: 1, upstreamRef: 'own ref' });
+    await s.recoup.jobs.succeed({ wallet: own.wallet, job: own.job, attempt: 1 });
+    const [ended] = await s.recoup.jobs.attempts({ wallet: own.wallet, job: own.job });
+    expect(ended).toMatchObject({
+      endedAs: 'succeeded',
+      worker: 'tester',
+      upstreamRef: 'own ref',
+      startedAt: expect.any(Date),
+    });
+
+    const late = await s.running(1);
+    const key = { wallet: late.wallet, job: late.job };
+    await s.recoup.jobs.fail({ ...key, attempt: 1 });
+    await s.lease(late.queue);
+    await s.recoup.jobs.extend({ ...key, attempt: 2, upstreamRef: 'second ref' });
+    await s.recoup.jobs.succeed({ ...key, attempt: 1 });
+    const ends = await s.recoup.jobs.attempts(key);
+    const nobody = { worker: null, upstreamRef: null, startedAt: null };
+    expect(ends.find(({ endedAs }) => endedAs === 'succeeded')).toMatchObject({ attempt: 1, ...nobody });
+    expect(ends.find(({ endedAs }) => endedAs === 'superseded')).toMatchObject({
+      attempt: 2,
+      worker: 'tester',
+      upstreamRef: 'second ref',
+    });
+  },
+);
+
 onEvery('a cancel that is repeated with another part kept changes nothing, and says what was kept', async (s) => {
   const wallet = await s.wallet(10);
   await s.recoup.jobs.submit({ wallet, job: 'j', queue: null, price: 5 });

@@ -183,6 +183,18 @@ onEvery(
   },
 );
 
+onEvery(
+  'a definitive failure of an attempt that was released counts, whatever an earlier attempt had come to',
+  async (s) => {
+    const job = await s.running(40);
+    await s.recoup.jobs.fail({ ...at(job), verdict: 'definitive' });
+    const second = { ...job, attempt: await s.lease(job.queue) };
+    await s.recoup.jobs.release(at(second));
+    expect(await answer(s.recoup.jobs.fail({ ...at(second), verdict: 'definitive' }))).toBe('retrying');
+    expect(await stateOf(s, job)).toMatchObject({ state: 'queued', attempt: 2, failures: 2 });
+  },
+);
+
 onEvery('one row that cannot be handled is reported and holds up none of the others', async (s) => {
   const before = s.complaints.length;
   const [queue, wallet] = [newId('queue'), await s.wallet(1000)];

@@ -91,7 +91,7 @@ const found = new Map<string, Violation>();
 
 test.each(Object.entries(HOLES))('a hole is found and its history shortened: %s', async (name, [good, bad]) => {
   const rewrite = (text: string) => text.replaceAll(good, bad);
-  const { violation, fails } = await run(servers[0]!.url, { seed: 1, steps: 20_000, shrinks: 150 }, rewrite);
+  const { violation, fails } = await run(servers[0]!.url, { seed: 1, steps: 20_000, shrinks: 300 }, rewrite);
   expect(violation?.problem).toBeDefined();
   found.set(name, violation!);
   expect(violation!.history.length).toBeLessThanOrEqual(10);
