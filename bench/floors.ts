@@ -18,15 +18,13 @@ create table ${schema}.entries (
   primary key (wallet_id, seq))`;
 
 /** The tables of a floor: Recoup's own with their indexes and checks, or the least that a queue with a list of entries needs. */
-const TABLES = {
+export const TABLES = {
   same: `
 create schema if not exists same;
 create table same.jobs (like recoup.jobs including all);
 create table same.entries (like recoup.entries including all)`,
   naked: nakedTables('naked'),
 };
-/** The same for the bare handler of HTTP. */
-export const BARE_TABLES = nakedTables('bare');
 export type FloorTables = keyof typeof TABLES;
 
 const insert = (schema: string) => `

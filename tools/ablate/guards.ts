@@ -118,7 +118,7 @@ export function guardsOf(all: readonly AnyStatement[]): Guard[] {
 function named(found: readonly Found[]): Guard[] {
   const times = new Map<string, number>();
   return found.map(({ name, condition: { kind, text }, statements, edits }) => {
-    const where = statements.size > 4 ? `${statements.size} statements` : [...statements].join(', ');
+    const where = statements.size > 4 ? `${statements.size} statements` : [...statements].sort().join(', ');
     const plain = normal(`${where} · ${name} · ${kind === 'arm' ? 'when ' : ''}${text}`);
     const seen = (times.get(plain) ?? 0) + 1;
     times.set(plain, seen);

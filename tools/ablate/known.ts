@@ -9,7 +9,7 @@ const OTHER_KEY = [file('money'), 'a key that was used for another amount'] as c
 const TWINS = [file('batches'), 'twins of any signal in one statement'] as const;
 const IN_TRANSACTION = [file('batches'), 'twins in a batch inside a transaction'] as const;
 const WHO = [file('job-list'), 'the end of an attempt says who worked on it'] as const;
-const BEHIND = [file('interleavings'), 'two transitions of a job that is running'] as const;
+const BEHIND = [file('interleavings'), 'two transitions of a job that is'] as const;
 
 /** A guard by its id, and the test that fails without it: file and beginning of its name. */
 export const TESTS: Readonly<Record<string, readonly [file: string, name: string]>> = {
@@ -32,7 +32,10 @@ export const TESTS: Readonly<Record<string, readonly [file: string, name: string
     AT_LIMIT,
   'job.fail, job.lapse · seen · refunds': NO_MONEY,
   'job.fail, job.lapse · seen · refunds #2': NO_MONEY,
-  'job.lapse · judged · (n = attempt or queue is null)': [file('lapse'), 'a sweep that saw an older attempt'],
+  'job.lapse · judged · (n = attempt or queue is null)': [
+    file('lapse'),
+    'a job that ends between the read and the write of a sweep',
+  ],
   'job.lease · found · priority = p': [file('queue'), 'jobs come by priority'],
   'job.lease · won · request_id is null': SAME_REQUEST,
   'job.lease · pick · case when (select request_id from input) is null then true else (select true from recoup.jobs j where j.ctid = f.tid and j.tableoid = f.part) end':

@@ -12,6 +12,7 @@ export type { FeedEvent } from './feed/events.ts';
 export type { LedgerEntry, LedgerFilter } from './feed/ledger.ts';
 export { idProblem } from './input.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
+export { jsonProblem } from './jobs/inputs.ts';
 export type { Job } from './jobs/job.ts';
 export type { ListOptions } from './jobs/list.ts';
 export type { Prune } from './jobs/prune.ts';
@@ -34,7 +35,6 @@ export type {
   Succeed,
   Succeeded,
 } from './jobs/signals.ts';
-export { jsonProblem } from './jobs/signals.ts';
 export type { OpenOptions } from './options.ts';
 export {
   ENTRY_TYPES,

@@ -280,4 +280,15 @@ onEvery('a wallet that somebody is just opening stalls nobody who opens another 
   expect(await same.call).toBe('duplicate');
 });
 
+onFirst('thousands of submits at once, in several statements: a wallet books its own in their order', async (s) => {
+  const wallets = await Promise.all(times(7, () => s.wallet(10_000)));
+  // One wallet has half of them, so that it is met again while a batch of it is on its way.
+  const calls = Array.from({ length: 3000 }, (_, i) => external(wallets[i % 2 && i % 7]!, `in order ${i}`, 1));
+  const answers = await Promise.all(calls.map((call) => s.recoup.jobs.submit(call)));
+  for (const wallet of wallets) {
+    const seqs = answers.filter(({ job }) => job.wallet === wallet).map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+  }
+});
+
 onEvery('the books are right', booksAreRight);

@@ -238,6 +238,11 @@ onEvery('a job that ends between the read and the write of a sweep stays as it e
     fail: (job: Running) => s.recoup.jobs.fail(at(job)),
     release: (job: Running) => s.recoup.jobs.release(at(job)),
     'hand over': (job: Running) => s.recoup.jobs.handOver({ ...at(job), deadlineMs: 86_400_000 }),
+    'lapse twice': async (job: Running & { queue: string }) => {
+      await s.recoup.jobs.fail(at(job));
+      await s.lease(job.queue);
+      await pass(s);
+    },
   };
   for (const [name, ending] of Object.entries(endings)) {
     const job = await s.running(40);

@@ -1,7 +1,7 @@
 // Trace context: kept with the job as it was submitted, given to workers, refused where it is none, and absent costs nothing.
 import { expect } from 'vitest';
 import { encode } from '../src/db/statement.ts';
-import { submitInput } from '../src/jobs/signals.ts';
+import { submitInput } from '../src/jobs/inputs.ts';
 import { submitJob } from '../src/jobs/submit.ts';
 import { newId, staging } from './support/stage.ts';
 

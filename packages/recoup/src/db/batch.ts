@@ -13,6 +13,11 @@ type Observe = (transition: string, outcome: string) => void;
 /** Inputs in one statement, and their bytes: bigger ones only lengthen the locks. */
 const MAX_INPUTS = 500;
 const MAX_BYTES = 4_000_000;
+/**
+ * So many have to wait before another batch goes beside those on their way: a statement costs as much by itself as a dozen
+ * inputs, and two of few cost more than they save.
+ */
+const WORTH_ANOTHER = 48;
 /** How often a batch may find the wallet held before the input goes into a statement that waits. */
 const MAX_SKIPS = 2;
 
@@ -25,18 +30,11 @@ const OF_THE_WHOLE = new Set<ErrorCode>([
   'closed',
 ]);
 
-/** A wallet's lane: its inputs keep their order, and our own batches never find each other's wallets held. */
-function laneOf(wallet: string, lanes: number): number {
-  let hash = 0;
-  for (let i = 0; i < wallet.length; i++) hash = (hash * 31 + wallet.charCodeAt(i)) | 0;
-  return (hash >>> 0) % lanes;
-}
-
 /** The batching runner over Recoup's own pools. */
 export class BatchingRunner implements Runner {
   readonly db: Database;
   readonly #pools: Pools;
-  readonly #lanes = new Map<AnyStatement, Lane[]>();
+  readonly #lines = new Map<AnyStatement, Line>();
   readonly observe: Observe;
   readonly #turns = new Turns(MAX_PATIENT);
   #closed = false;
@@ -49,16 +47,13 @@ export class BatchingRunner implements Runner {
 
   call<A extends RawAnswer>(statement: AnyStatement<A>, input: object): Promise<A> {
     if (this.#closed) return Promise.reject(new Refusal('closed'));
-    let lanes = this.#lanes.get(statement);
-    if (!lanes) {
-      lanes = Array.from(
-        { length: statement.lanes },
-        () => new Lane(statement, this.#pools, this.#turns, this.observe),
-      );
-      this.#lanes.set(statement, lanes);
+    let line = this.#lines.get(statement);
+    if (!line) {
+      line = new Line(statement, this.#pools, this.#turns, this.observe);
+      this.#lines.set(statement, line);
     }
     const wallet = (input as { wallet_id?: string }).wallet_id ?? '';
-    return lanes[laneOf(wallet, lanes.length)]!.add(wallet, encode(statement, input)) as Promise<A>;
+    return line.add(wallet, encode(statement, input)) as Promise<A>;
   }
 
   async many<A extends RawAnswer>(statement: AnyStatement<A>, inputs: readonly object[]): Promise<(A | Refusal)[]> {
@@ -81,12 +76,15 @@ export class BatchingRunner implements Runner {
   /** Refuses new calls and waits for those on their way. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#lanes.values()].flat().map((lane) => lane.idle()));
+    await Promise.all([...this.#lines.values()].map((line) => line.idle()));
   }
 }
 
-/** The calls of one statement: those that wait, and the one batch on its way. */
-class Lane {
+/**
+ * The calls of one statement: those that wait, and the batches on their way. Batches at once share no wallet: they would
+ * find each other's held, and its inputs would lose their order.
+ */
+class Line {
   readonly #statement: AnyStatement;
   readonly #pools: Pools;
   readonly #observe: Observe;
@@ -94,7 +92,9 @@ class Lane {
   #sequence = 0;
   /** Inputs in the next batch: fewer while a value is being looked for that the database refuses. */
   #most = MAX_INPUTS;
-  #running = false;
+  #running = 0;
+  /** The wallets of the batches on their way, each with its inputs that were met meanwhile; only where there may be several. */
+  readonly #away = new Map<string, Item[]>();
   readonly #held: HeldWallets;
   #open = 0;
   #idle: (() => void)[] = [];
@@ -114,7 +114,8 @@ class Lane {
       else {
         this.#waiting.push(item);
         // In a microtask: calls made in the same turn share the first statement, and an idle call waits for nothing.
-        if (!this.#running && this.#waiting.length === 1) queueMicrotask(() => this.#pump());
+        if (this.#running === 0 && this.#waiting.length === 1) queueMicrotask(() => this.#pump());
+        else if (this.#waiting.length >= WORTH_ANOTHER) this.#pump();
       }
     });
   }
@@ -123,23 +124,36 @@ class Lane {
     return this.#open === 0 ? Promise.resolve() : new Promise((done) => this.#idle.push(done));
   }
 
-  async #pump(): Promise<void> {
-    if (this.#running) return;
-    this.#running = true;
-    while (this.#waiting.length > 0) await this.#send(this.#take());
-    this.#most = MAX_INPUTS;
-    this.#running = false;
+  /** Sends what may go now: a first batch of however few, another beside it only of many. */
+  #pump(): void {
+    while (
+      this.#running < this.#statement.atOnce &&
+      this.#waiting.length >= (this.#running === 0 ? 1 : WORTH_ANOTHER)
+    ) {
+      const items = this.#take();
+      if (items.length === 0) return;
+      this.#running += 1;
+      void this.#send(items);
+    }
   }
 
   #take(): Item[] {
+    const items: Item[] = [];
     let bytes = 0;
-    let count = 0;
+    let looked = 0;
     for (const item of this.#waiting) {
-      bytes += item.json.length;
-      if (count > 0 && (count >= this.#most || bytes > MAX_BYTES)) break;
-      count += 1;
+      const behind = this.#away.get(item.wallet);
+      if (behind) behind.push(item);
+      else {
+        bytes += item.json.length;
+        if (items.length > 0 && (items.length >= this.#most || bytes > MAX_BYTES)) break;
+        items.push(item);
+      }
+      looked += 1;
     }
-    return this.#waiting.splice(0, count);
+    this.#waiting.splice(0, looked);
+    if (this.#statement.atOnce > 1) for (const { wallet } of items) this.#away.set(wallet, []);
+    return items;
   }
 
   /**
@@ -147,39 +161,53 @@ class Lane {
    * order, until that one stands alone.
    */
   async #send(items: Item[]): Promise<void> {
+    let back: Item[] = [];
     try {
       const run = () => this.#pools.hot.run(this.#statement, encodeBatch(items.map((item) => item.json)), 'shared');
-      const answers = await retryRace(run);
-      this.#settle(items, answers as RawAnswer[]);
+      back = this.#settle(items, (await retryRace(run)) as RawAnswer[]);
     } catch (error) {
       if (mayBeOneInputs(error) && items.length > 1) {
         this.#most = items.length >> 1;
-        this.#waiting = [...items, ...this.#waiting];
-        return;
+        back = items;
+      } else {
+        this.#most = MAX_INPUTS;
+        for (const item of items) item.reject(error);
       }
-      this.#most = MAX_INPUTS;
-      for (const item of items) item.reject(error);
     }
+    this.#running -= 1;
+    this.#return(items, back);
+    if (this.#waiting.length === 0 && this.#running === 0) this.#most = MAX_INPUTS;
+    this.#pump();
   }
 
-  #settle(items: Item[], answers: RawAnswer[]): void {
+  /** Answers those that have their outcome, and gives those that go again. */
+  #settle(items: Item[], answers: RawAnswer[]): Item[] {
     const open = new Set(items);
     const back: Item[] = [];
-    const held = new Set<string>();
     for (const answer of answers) {
       const item = items[answer.ord - 1]!;
       open.delete(item);
       if (answer.outcome === 'again') back.push(item);
       else if (answer.outcome === 'busy' && this.#statement.waits) {
         item.skips += 1;
-        if (item.skips >= MAX_SKIPS) held.add(item.wallet);
         back.push(item);
       } else item.resolve(answer);
     }
     for (const item of open) item.reject(new Error(`${this.#statement.name} left an input without an answer`));
-    // What comes back stands before what came later, so that a wallet's inputs keep their order; all of a held wallet's go.
-    this.#waiting = [...back.sort((a, b) => a.sequence - b.sequence), ...this.#waiting];
-    for (const wallet of held) {
+    return back.sort((a, b) => a.sequence - b.sequence);
+  }
+
+  /** What goes again stands before what came later, so that a wallet's inputs keep their order; all of a held wallet's go. */
+  #return(sent: readonly Item[], back: readonly Item[]): void {
+    const met: Item[] = [];
+    if (this.#statement.atOnce > 1) {
+      for (const { wallet } of sent) {
+        const behind = this.#away.get(wallet);
+        if (behind && this.#away.delete(wallet)) met.push(...behind);
+      }
+    }
+    if (back.length + met.length > 0) this.#waiting = [...back, ...met, ...this.#waiting];
+    for (const wallet of new Set(back.filter(({ skips }) => skips >= MAX_SKIPS).map((item) => item.wallet))) {
       this.#held.add(
         wallet,
         this.#waiting.filter((item) => item.wallet === wallet),
@@ -197,26 +225,26 @@ class Lane {
   }
 }
 
-/** One call of a lane. A class, not closures: thousands wait at once, and all of them are moved by the garbage collector. */
+/** One call of a line. A class, not closures: thousands wait at once, and all of them are moved by the garbage collector. */
 class Call implements Item {
   skips = 0;
   readonly since = performance.now();
   readonly sequence: number;
   readonly wallet: string;
   readonly json: string;
-  readonly #lane: Lane;
+  readonly #line: Line;
   readonly #resolve: (answer: RawAnswer) => void;
   readonly #reject: (error: unknown) => void;
 
   constructor(
-    lane: Lane,
+    line: Line,
     sequence: number,
     wallet: string,
     json: string,
     resolve: (answer: RawAnswer) => void,
     reject: (error: unknown) => void,
   ) {
-    this.#lane = lane;
+    this.#line = line;
     this.sequence = sequence;
     this.wallet = wallet;
     this.json = json;
@@ -226,12 +254,12 @@ class Call implements Item {
 
   resolve(answer: RawAnswer): void {
     this.#resolve(answer);
-    this.#lane.close(answer.outcome);
+    this.#line.close(answer.outcome);
   }
 
   reject(error: unknown): void {
     const refusal = asRefusal(error, false);
     this.#reject(refusal);
-    this.#lane.close(refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
+    this.#line.close(refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
   }
 }

@@ -42,7 +42,7 @@ export class Turns {
   }
 }
 
-/** The held wallets of one lane. */
+/** The held wallets of one statement. */
 export class HeldWallets {
   readonly #statement: AnyStatement;
   readonly #pools: Pools;

@@ -208,7 +208,7 @@ export class Pools {
     return {
       application_name: applicationName,
       connectionTimeoutMillis: 10_000,
-      // A connection that went silent must not hold a lane for ever; what a caller runs or reads much may take longer.
+      // A connection that went silent must not hold its calls for ever; what a caller runs or reads much may take longer.
       ...(purpose === 'hot' || purpose === 'patient' ? { query_timeout: SILENT_MS + waits * lockTimeoutMs } : {}),
       keepAlive: true,
       ...given,

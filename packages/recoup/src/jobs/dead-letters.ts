@@ -4,10 +4,11 @@ import { InvalidInput, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
 import { refusalOf } from '../wallets/wallets.ts';
+import { seenKey } from './inputs.ts';
 import { decodeJob, type Job } from './job.ts';
 import { listDeadLetters, previewRedrive, type RedrivePreview } from './queries.ts';
 import { discardJob, redriveJob } from './redrive.ts';
-import { type JobKey, seenKey } from './signals.ts';
+import type { JobKey } from './signals.ts';
 
 /** Which dead letters: all that are given must match. */
 export interface DeadLetterFilter {

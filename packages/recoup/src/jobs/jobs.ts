@@ -12,13 +12,14 @@ import { DeadLetters } from './dead-letters.ts';
 import { extendJob } from './extend.ts';
 import { type FailRow, failJob } from './fail.ts';
 import { handOverJob } from './hand-over.ts';
+import * as checked from './inputs.ts';
 import { decodeJob, type Job } from './job.ts';
 import { type ListOptions, listPage } from './list.ts';
 import { countPrunable, type Prune, pruneInput, pruneJobs } from './prune.ts';
 import { type Attempt, compareJob, decodeAttempt, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
 import { releaseJob } from './release.ts';
 import { type SettleRow, settleJob } from './settle.ts';
-import * as signals from './signals.ts';
+import type * as signals from './signals.ts';
 import { newJob, type SubmitRow, submitJob } from './submit.ts';
 import { type SucceedRow, succeedJob } from './succeed.ts';
 
@@ -55,21 +56,21 @@ export class Jobs {
    * top-up), `no_wallet`, `wallet_closed`, `pruned`, `wallet_busy`.
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
-    const row = signals.submitInput(input, this.#tracer?.traceparent());
+    const row = checked.submitInput(input, this.#tracer?.traceparent());
     return one(await this.#submitted(await this.#runner.call(submitJob, row), row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
   async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
     const here = this.#tracer?.traceparent();
-    const rows = check.items('submitMany', inputs, (input: signals.Submit) => signals.submitInput(input, here));
+    const rows = check.items('submitMany', inputs, (input: signals.Submit) => checked.submitInput(input, here));
     const answers = await this.#runner.many(submitJob, rows);
     return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, rows[i]!))));
   }
 
   async #submitted(
     answer: SubmitRow,
-    row: ReturnType<typeof signals.submitInput>,
+    row: ReturnType<typeof checked.submitInput>,
   ): Promise<signals.Submitted | Refusal> {
     const key = named(row);
     if (answer.outcome === 'charged') {
@@ -105,13 +106,13 @@ export class Jobs {
    * that nothing is due (or the queue is paused).
    */
   async lease(input: signals.Lease): Promise<signals.LeasedJob[]> {
-    const leased = await this.#claims.claim(this.#runner, signals.leaseInput(input));
+    const leased = await this.#claims.claim(this.#runner, checked.leaseInput(input));
     return leased.map((one) => ({ ...one, job: decodeJob(one.job) }));
   }
 
   /** Keeps a lease. `extended`; `stale`: the attempt is not running any more; `canceled`, `succeeded`: the job ended. */
   async extend(input: signals.Extend): Promise<{ outcome: Outcome<'job.extend'>; leaseUntil: Date | null }> {
-    const row = signals.extendInput(input);
+    const row = checked.extendInput(input);
     const answer = await this.#runner.call(extendJob, row);
     this.#refuse(answer, row);
     return { outcome: answer.outcome as Outcome<'job.extend'>, leaseUntil: dateOr(answer.lease_until) };
@@ -122,7 +123,7 @@ export class Jobs {
    * `handed_over`, `duplicate`, `stale`, `canceled`, `succeeded`.
    */
   async handOver(input: signals.HandOver): Promise<{ outcome: Outcome<'job.handOver'>; deadlineAt: Date | null }> {
-    const row = signals.handOverInput(input);
+    const row = checked.handOverInput(input);
     const answer = await this.#runner.call(handOverJob, row);
     this.#refuse(answer, row);
     return { outcome: answer.outcome as Outcome<'job.handOver'>, deadlineAt: dateOr(answer.deadline_at) };
@@ -133,12 +134,12 @@ export class Jobs {
    * `canceled` change nothing. Refuses `attempt_required`, `no_job`, `pruned`.
    */
   async fail(input: signals.Fail): Promise<signals.Failed> {
-    const row = signals.failInput(input);
+    const row = checked.failInput(input);
     return one(this.#failed(await this.#runner.call(failJob, row), row));
   }
 
   async failMany(inputs: readonly signals.Fail[]): Promise<signals.Each<signals.Failed>> {
-    const rows = check.items('failMany', inputs, signals.failInput);
+    const rows = check.items('failMany', inputs, checked.failInput);
     const answers = await this.#runner.many(failJob, rows);
     return answers.map((a, i) => (a instanceof Refusal ? a : this.#failed(a, rows[i]!)));
   }
@@ -162,19 +163,19 @@ export class Jobs {
    * gives back the first success. Refuses `canceled`: the result must not be handed out.
    */
   async succeed(input: signals.Succeed): Promise<signals.Succeeded> {
-    const row = signals.succeedInput(input);
+    const row = checked.succeedInput(input);
     return one(await this.#succeeded(await this.#runner.call(succeedJob, row), row));
   }
 
   async succeedMany(inputs: readonly signals.Succeed[]): Promise<signals.Each<signals.Succeeded>> {
-    const rows = check.items('succeedMany', inputs, signals.succeedInput);
+    const rows = check.items('succeedMany', inputs, checked.succeedInput);
     const answers = await this.#runner.many(succeedJob, rows);
     return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#succeeded(a, rows[i]!))));
   }
 
   async #succeeded(
     answer: SucceedRow,
-    row: ReturnType<typeof signals.succeedInput>,
+    row: ReturnType<typeof checked.succeedInput>,
   ): Promise<signals.Succeeded | Refusal> {
     const key = named(row);
     if (answer.outcome === 'canceled') return new Refusal('canceled', undefined, key);
@@ -213,7 +214,7 @@ export class Jobs {
   /** Books what an ended job turned out to be worth. `settled`, `duplicate`. Refuses `conflict` (another final price), `not_ended`. */
   async settle(input: signals.JobKey & { finalPrice: number }): Promise<signals.Settled> {
     check.onlyFields('settle', input, ['wallet', 'job', 'finalPrice']);
-    const row = { ...signals.keyOf(input), new_final_price: check.amount('finalPrice', input.finalPrice) };
+    const row = { ...checked.keyOf(input), new_final_price: check.amount('finalPrice', input.finalPrice) };
     const answer: SettleRow = await this.#runner.call(settleJob, row);
     const settled = answer.outcome === 'conflict' ? { finalPrice: answer.final_price } : {};
     this.#refuse(answer, row, settled);
@@ -229,7 +230,7 @@ export class Jobs {
    * is done and paid for.
    */
   async cancel(input: signals.Cancel): Promise<signals.Canceled> {
-    const row = signals.cancelInput(input);
+    const row = checked.cancelInput(input);
     const answer: CancelRow = await this.#runner.call(cancelJob, row);
     this.#refuse(answer, row);
     let kept = answer.kept;
@@ -246,7 +247,7 @@ export class Jobs {
 
   /** Gives an attempt back unfinished: queued again, no failure, no refund. Refuses `release_limit`. */
   async release(input: signals.Release): Promise<{ outcome: Outcome<'job.release'>; notBefore: Date | null }> {
-    const row = signals.releaseInput(input);
+    const row = checked.releaseInput(input);
     const answer = await this.#runner.call(releaseJob, row);
     this.#refuse(answer, row);
     return { outcome: answer.outcome as Outcome<'job.release'>, notBefore: dateOr(answer.not_before) };
@@ -254,7 +255,7 @@ export class Jobs {
 
   /** One job with its payload and result. Refuses `no_job`, also for a pruned one. */
   async get(key: signals.JobKey): Promise<{ job: Job; payload: unknown; result: unknown }> {
-    const row = signals.onlyKey(key);
+    const row = checked.onlyKey(key);
     const [found] = await this.#runner.read(getJob, [row]);
     if (!found?.job) throw new Refusal('no_job', undefined, named(row));
     return { job: decodeJob(found.job), payload: found.payload, result: found.result };
@@ -262,7 +263,7 @@ export class Jobs {
 
   /** How the attempts of a job ended, in the order in which it became known. */
   async attempts(key: signals.JobKey): Promise<Attempt[]> {
-    return (await this.#runner.read(jobAttempts, [signals.onlyKey(key)])).map(decodeAttempt);
+    return (await this.#runner.read(jobAttempts, [checked.onlyKey(key)])).map(decodeAttempt);
   }
 
   /**

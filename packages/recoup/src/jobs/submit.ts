@@ -4,8 +4,8 @@ import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
 import { bookEntries, holdWallets, walletMoved, withoutWallet } from '../wallets/booking.ts';
 import { chargeThere, jobThere, queueOf } from './held.ts';
+import type { submitInput } from './inputs.ts';
 import type { Job } from './job.ts';
-import type { submitInput } from './signals.ts';
 
 export interface SubmitRow extends RawAnswer {
   seq: number | null;
@@ -95,7 +95,7 @@ ${bookEntries}${answerEach(
   },
 )}`,
   // The one transition that comes in floods: more than one batch at once keeps both ends busy.
-  { lanes: 3 },
+  { atOnce: 3 },
 );
 
 /** The job as submit just wrote it: known without reading it back. */
