@@ -4,7 +4,7 @@ import { open, type Recoup } from '../packages/recoup/src/index.ts';
 import { testDatabase } from '../packages/recoup/src/testing.ts';
 import { median, quantile } from './figures.ts';
 import { openWallets } from './lives.ts';
-import { type Peers, RunningPeer } from './peers.ts';
+import { type Peers, withPeer } from './peers.ts';
 import { SingleCalls } from './single-calls.ts';
 
 export interface Latency {
@@ -76,7 +76,7 @@ async function aloneAgainstBare(recoup: Recoup, bare: SingleCalls, times: number
 /** Of Recoup and every peer that is there, each on tables of its own that are nearly empty. */
 export async function latencies(
   serverUrl: string,
-  { peers }: Peers,
+  peers: Peers,
   times: number,
   say: (line: string) => void,
 ): Promise<Latencies> {
@@ -91,11 +91,11 @@ export async function latencies(
     all.pickup.push(latency(OURS, await pickup(recoup, recoup, 'pickup', times)));
     all.pickup.push(latency(`${OURS}, another handle`, await pickup(recoup, other, 'pickup-other', times)));
   }
-  for (const peer of peers) {
-    await using running = await RunningPeer.start(serverUrl, peer);
-    all.pickup.push(latency(peer.name, await running.latencies('pickup', times)));
-    all.alone.push(latency(peer.name, await running.latencies('alone', times)));
-  }
+  for (const peer of peers.peers)
+    await withPeer(serverUrl, peers, peer, 'latencies', say, async (running) => {
+      all.pickup.push(latency(peer.name, await running.latencies('pickup', times)));
+      all.alone.push(latency(peer.name, await running.latencies('alone', times)));
+    });
   for (const [what, rows] of Object.entries(all) as [string, Latency[]][])
     for (const { name, p50_ms, p99_ms } of rows)
       say(`  ${what.padEnd(7)} ${name.padEnd(36)} p50 ${p50_ms.toFixed(2)} ms, p99 ${p99_ms.toFixed(2)} ms`);

@@ -10,6 +10,9 @@ const FOLDER = new URL('peers', import.meta.url).pathname;
 /** What the newest peers need: graphile-worker 0.18. */
 const NEWER_NODE = [22, 18];
 
+/** A peer that lost a job would never be done with it. */
+const PATIENCE_MS = 240_000;
+
 export interface Peer {
   name: string;
   file: string;
@@ -32,7 +35,7 @@ export interface Life {
   ms: number;
 }
 
-/** The peers that can run here; those that cannot are named with the reason. */
+/** The peers that can run here; those that cannot, or failed in a round, are named with the reason. */
 export interface Peers {
   peers: readonly Peer[];
   /** Name and version of each, and of its Node. */
@@ -110,24 +113,45 @@ const nodeVersion = (path: string) =>
 
 let counter = 0;
 
+/** Does something with a peer. One that fails is named with its reason, and the bench goes on without what it was asked for. */
+export async function withPeer(
+  serverUrl: string,
+  { leftOut }: Peers,
+  peer: Peer,
+  when: string,
+  say: (line: string) => void,
+  work: (running: RunningPeer) => Promise<void>,
+): Promise<void> {
+  try {
+    await using running = await RunningPeer.start(serverUrl, peer);
+    await work(running);
+  } catch (error) {
+    const [reason = ''] = String((error as Error).message).split('\n');
+    leftOut[`${peer.name}, ${when}`] = reason;
+    say(`  ${peer.name} failed and is left out of ${when}: ${(error as Error).message}`);
+  }
+}
+
 /** A peer at work: one process, one database; gone when it is disposed. */
-export class RunningPeer implements AsyncDisposable {
+class RunningPeer implements AsyncDisposable {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #answers: AsyncIterator<string>;
   readonly #drop: () => Promise<void>;
   readonly #name: string;
+  #told = '';
 
   private constructor(peer: Peer, url: string, drop: () => Promise<void>) {
     this.#name = peer.name;
     this.#drop = drop;
     this.#child = spawn(nodeOf(peer)!, ['--no-warnings', peer.file, url], { cwd: FOLDER, stdio: 'pipe' });
     // What a peer has to say beside its figures is only of use when it fails.
+    // One that died is found by the answer that does not come.
+    this.#child.stdin.on('error', () => {});
     this.#child.stderr.on('data', (chunk) => {
       this.#told = (this.#told + String(chunk)).slice(-2000);
     });
     this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
-  #told = '';
 
   static async start(serverUrl: string, peer: Peer): Promise<RunningPeer> {
     const database = `peer_${process.pid}_${counter++}`;
@@ -137,7 +161,12 @@ export class RunningPeer implements AsyncDisposable {
     const running = new RunningPeer(peer, url.href, () =>
       onServer(serverUrl, `drop database if exists ${database} with (force)`),
     );
-    await running.#answer();
+    try {
+      await running.#answer();
+    } catch (error) {
+      await running[Symbol.asyncDispose]();
+      throw error;
+    }
     return running;
   }
 
@@ -157,14 +186,22 @@ export class RunningPeer implements AsyncDisposable {
   }
 
   async #answer(): Promise<object> {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.#child.kill('SIGKILL');
+    }, PATIENCE_MS);
     const { value, done } = await this.#answers.next();
-    const answer = done ? { error: 'it ended' } : (JSON.parse(value) as { error?: string });
+    clearTimeout(timer);
+    const silent = late ? `no answer for ${PATIENCE_MS / 1000} s` : 'it ended';
+    const answer = done ? { error: silent } : (JSON.parse(value) as { error?: string });
     if ('error' in answer) throw new Error(`${this.#name}: ${answer.error}\n${this.#told}`);
     return answer;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = this.#child.exitCode === null ? once(this.#child, 'exit') : undefined;
+    const { exitCode, signalCode } = this.#child;
+    const ended = exitCode === null && signalCode === null ? once(this.#child, 'exit') : undefined;
     this.#child.stdin.end();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
     await ended;

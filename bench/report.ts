@@ -23,7 +23,7 @@ export interface Run {
 /** The fastest peer's row, of those that run on PostgreSQL and keep no money: all of them do. */
 function bestQueue({ figures, peers }: Run, modes: readonly ('calls' | 'batch')[]): string | undefined {
   const rows = peers.peers.flatMap((peer) => modes.map((mode) => peerRow(peer, mode)));
-  return rows.sort((a, b) => figures.rate(b) - figures.rate(a))[0];
+  return rows.filter((row) => figures.rate(row) > 0).sort((a, b) => figures.rate(b) - figures.rate(a))[0];
 }
 
 const p50 = (all: readonly Latency[], name: string) => all.find((row) => row.name === name)?.p50_ms ?? Number.NaN;
@@ -34,7 +34,9 @@ export function ratios(run: Run): Record<string, number> {
   const money = figures.rate('money life');
   const best = figures.rate(bestQueue(run, ['calls', 'batch']) ?? '');
   const bestByCalls = figures.rate(bestQueue(run, ['calls']) ?? '');
-  const bestPickup = Math.min(...run.peers.peers.map(({ name }) => p50(latencies.pickup, name)));
+  const bestPickup = Math.min(
+    ...run.peers.peers.map(({ name }) => p50(latencies.pickup, name)).filter(Number.isFinite),
+  );
   const all = {
     money_life_vs_best_pg_queue: money / best,
     money_life_vs_best_pg_queue_by_calls: money / bestByCalls,

@@ -4,7 +4,7 @@ import { type TestDatabase, testDatabase } from '../packages/recoup/src/testing.
 import type { Figures } from './figures.ts';
 import { floor } from './floors.ts';
 import { drain, openWallets, type Shape, submitAll, submitBy } from './lives.ts';
-import { type Mode, type Peer, type Peers, RunningPeer } from './peers.ts';
+import { type Mode, type Peer, type Peers, withPeer } from './peers.ts';
 import { CALLERS, DESIGNS, SingleCalls } from './single-calls.ts';
 import { submitWithoutMoney } from './without-money.ts';
 
@@ -45,7 +45,7 @@ export async function round(bench: Bench, index: number): Promise<Record<string,
     () => figures.timed('floor, naked tables', jobs, naked),
     ...lives(bench, recoup, db),
     ...singleCalls(bench, recoup, single),
-    ...bench.peers.peers.map((peer) => () => livesOf(bench, peer)),
+    ...bench.peers.peers.map((peer) => () => livesOf(bench, peer, index)),
   ];
   // Each round starts elsewhere, so that nothing always runs first or on the fullest tables.
   for (let i = 0; i < steps.length; i++) await steps[(i + index) % steps.length]!();
@@ -101,13 +101,13 @@ function singleCalls(bench: Bench, recoup: Recoup, single: SingleCalls): Step[] 
 }
 
 /** A peer's lives, in a process and a database that are there for them alone. */
-async function livesOf(bench: Bench, peer: Peer): Promise<void> {
-  await using running = await RunningPeer.start(bench.serverUrl, peer);
-  await running.life(500, 'calls');
-  await running.life(1500, 'batch');
-  for (const [mode, jobs] of [['batch', bench.jobs] as const, ['calls', Math.ceil(bench.jobs / PART)] as const])
-    await bench.figures.timed(peerRow(peer, mode), jobs, async () => (await running.life(jobs, mode)).ms);
-}
+const livesOf = (bench: Bench, peer: Peer, index: number): Promise<void> =>
+  withPeer(bench.serverUrl, bench.peers, peer, `round ${index + 1}`, bench.say, async (running) => {
+    await running.life(500, 'calls');
+    await running.life(1500, 'batch');
+    for (const [mode, jobs] of [['batch', bench.jobs] as const, ['calls', Math.ceil(bench.jobs / PART)] as const])
+      await bench.figures.timed(peerRow(peer, mode), jobs, async () => (await running.life(jobs, mode)).ms);
+  });
 
 /** What a job of a money life leaves on disk, with its indexes, by table. The round's tables hold only such jobs and a few more. */
 async function bytesPerJob(db: TestDatabase): Promise<Record<string, number>> {
@@ -131,7 +131,6 @@ export async function tuneConnections(serverUrl: string, jobs: number, say: (lin
   for (const connections of [8, 16, 32, CALLERS]) {
     await using db = await testDatabase(serverUrl);
     await using single = await SingleCalls.open(db.url, connections);
-    await single.submit('guarded update', CALLERS);
     const started = performance.now();
     await single.submit('guarded update', jobs);
     const ms = performance.now() - started;

@@ -88,6 +88,10 @@ export class SingleCalls implements AsyncDisposable {
   static async open(url: string, connections: number): Promise<SingleCalls> {
     const calls = new SingleCalls(url, connections);
     await calls.#pool.query(TABLES);
+    // Every connection is there and has planned its statements before anything is timed.
+    const clients = await Promise.all(Array.from({ length: connections }, () => calls.#pool.connect()));
+    for (const client of clients) client.release();
+    for (const design of Object.keys(DESIGNS)) await calls.submit(design, 2 * connections);
     return calls;
   }
 

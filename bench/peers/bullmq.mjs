@@ -4,13 +4,13 @@ import pg from 'pg';
 import { serve } from './harness.mjs';
 
 const QUEUE = 'bench';
-const CONCURRENCY = Number(process.env.C ?? 32);
+const CONCURRENCY = 16;
 
 serve(async (url) => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await runMigrations(client);
-  const connection = { connectionString: url, max: Number(process.env.M ?? 16) };
+  const connection = { connectionString: url, max: 16 };
   const queue = new Queue(QUEUE, { connection, defaultJobOptions: { removeOnComplete: true } }, createPostgresBackend);
   await queue.waitUntilReady();
   const start = async (handler, concurrency) => {
@@ -22,16 +22,18 @@ serve(async (url) => {
   return {
     add: (payload) => queue.add(QUEUE, payload),
     batch: {
-      size: Number(process.env.S ?? 1000),
-      atOnce: Number(process.env.A ?? 2),
+      size: 1000,
+      atOnce: 2,
       add: (payloads) => queue.addBulk(payloads.map((data) => ({ name: QUEUE, data }))),
     },
     async drain(jobs) {
       let left = jobs;
       let first;
       let done;
-      const all = new Promise((resolve) => {
+      let failed;
+      const all = new Promise((resolve, reject) => {
         done = resolve;
+        failed = reject;
       });
       const worker = await start(() => {
         first ??= performance.now();
@@ -39,6 +41,7 @@ serve(async (url) => {
       worker.on('completed', () => {
         if (--left === 0) done();
       });
+      worker.on('failed', (_job, error) => failed(error));
       await all;
       const ms = performance.now() - first;
       await worker.close();
