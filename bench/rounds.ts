@@ -36,7 +36,6 @@ export async function round(bench: Bench, index: number): Promise<Record<string,
   await openWallets(recoup, WALLETS);
   const same = await floor(db.url, shape(bench, 'floor'), 'same');
   const naked = await floor(db.url, shape(bench, 'floor'), 'naked');
-  await using single = await SingleCalls.open(db.url, bench.connections);
   // Connections that have planned their statements: a plan of two pages takes milliseconds, once per connection.
   await life(recoup, { ...shape(bench, 'warm'), jobs: 2000 });
   const { figures, jobs } = bench;
@@ -44,14 +43,18 @@ export async function round(bench: Bench, index: number): Promise<Record<string,
     () => figures.timed('floor, same tables', jobs, same),
     () => figures.timed('floor, naked tables', jobs, naked),
     ...lives(bench, recoup, db),
-    ...singleCalls(bench, recoup, single),
+    () => singleCalls(bench, recoup, db, index),
     ...bench.peers.peers.map((peer) => () => livesOf(bench, peer, index)),
   ];
-  // Each round starts elsewhere, so that nothing always runs first or on the fullest tables.
-  for (let i = 0; i < steps.length; i++) await steps[(i + index) % steps.length]!();
+  await inTurn(steps, index);
   const sizes = await bytesPerJob(db);
   await verify(recoup);
   return sizes;
+}
+
+/** Each round starts elsewhere, so that nothing always runs first or on the fullest tables. */
+async function inTurn(steps: readonly Step[], index: number): Promise<void> {
+  for (let i = 0; i < steps.length; i++) await steps[(i + index) % steps.length]!();
 }
 
 const shape = ({ jobs }: Bench, queue: string, wallets = WALLETS): Shape => ({ jobs, wallets, queue });
@@ -88,16 +91,21 @@ function lives(bench: Bench, recoup: Recoup, db: TestDatabase): Step[] {
   ];
 }
 
-/** Submits alone, without what becomes of the jobs: 64 callers, each waiting for its own. */
-function singleCalls(bench: Bench, recoup: Recoup, single: SingleCalls): Step[] {
+/**
+ * Submits alone, without what becomes of the jobs: 64 callers, each waiting for its own. The pool is there for this step only:
+ * a default server has 100 connections, and the peers need theirs.
+ */
+async function singleCalls(bench: Bench, recoup: Recoup, db: TestDatabase, index: number): Promise<void> {
   const { figures } = bench;
   const jobs = Math.ceil(bench.jobs / PART);
-  return [
+  await using single = await SingleCalls.open(db.url, bench.connections);
+  const steps: Step[] = [
     () => figures.timed(AWAITED, bench.jobs, () => submitBy(recoup, shape(bench, 'awaited'), CALLERS)),
     ...Object.keys(DESIGNS).map(
       (design) => () => figures.timed(designRow(design), jobs, () => single.submit(design, jobs)),
     ),
   ];
+  await inTurn(steps, index);
 }
 
 /** A peer's lives, in a process and a database that are there for them alone. */

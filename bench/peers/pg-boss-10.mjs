@@ -4,7 +4,7 @@ import { servePgBoss } from './pg-boss.mjs';
 
 servePgBoss(PgBoss, {
   insert: (boss, name, payloads) => boss.insert(payloads.map((data) => ({ name, data }))),
-  // There are no priorities here, and its documentation says that not ordering by them is faster.
+  // No job has one here: nothing to order by.
   fetch: { priority: false },
   polls: 500,
 });
