@@ -3,9 +3,12 @@ import pg from 'pg';
 
 export const CALLERS = 64;
 const PRICE = 40;
-/** Wallets and what each of them holds at the start: the design that sums entries has some to sum. */
+/** The design that sums entries has wallets of its own: it keeps no number of the last entry, which the others go by. */
+const PREFIXES = ['wallet', 'summed'];
+/** Wallets of each prefix, and what each of them holds at the start: the design that sums entries has some to sum. */
 const WALLETS = 1000;
 const ENTRIES = 50;
+const MAX_TRIES = 100;
 
 /** Recoup's own tables with their indexes and checks, and wallets that have moved before. */
 const TABLES = `
@@ -14,10 +17,11 @@ create table single.wallets (like recoup.wallets including all);
 create table single.jobs (like recoup.jobs including all);
 create table single.entries (like recoup.entries including all);
 insert into single.entries (wallet_id, seq, type, amount, balance, key, created_at)
-select 'wallet-' || w, s, 'grant', 1000000, s * 1000000, 'k' || s, now()
-from generate_series(0, ${WALLETS - 1}) w, generate_series(1, ${ENTRIES}) s;
+select p || '-' || w, s, 'grant', 1000000, s * 1000000, 'k' || s, now()
+from unnest(array['${PREFIXES.join("','")}']) p, generate_series(0, ${WALLETS - 1}) w, generate_series(1, ${ENTRIES}) s;
 insert into single.wallets (id, customer_id, balance, last_seq, last_entry_at)
-select 'wallet-' || w, 'bench', ${ENTRIES} * 1000000, ${ENTRIES}, now() from generate_series(0, ${WALLETS - 1}) w;
+select p || '-' || w, 'bench', ${ENTRIES} * 1000000, ${ENTRIES}, now()
+from unnest(array['${PREFIXES.join("','")}']) p, generate_series(0, ${WALLETS - 1}) w;
 analyze single.wallets; analyze single.entries`;
 
 const SQL = {
@@ -100,20 +104,20 @@ export class SingleCalls implements AsyncDisposable {
     const charge = DESIGNS[design]!;
     let left = jobs;
     const caller = async () => {
-      while (left-- > 0) await this.#one(charge);
+      while (left-- > 0) await this.#one(charge, design === 'sum of entries' ? 'summed' : 'wallet');
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
   }
 
   /** One submit's rows by one statement. */
   async bare(): Promise<void> {
-    const { wallet, job, payload } = this.#next();
+    const { wallet, job, payload } = this.#next('wallet');
     await this.#pool.query({ name: 'bare', text: SQL.bare, values: [wallet, job, PRICE, payload] });
   }
 
-  async #one(charge: Charge): Promise<void> {
-    const { wallet, job, payload } = this.#next();
-    for (;;) {
+  async #one(charge: Charge, prefix: string): Promise<void> {
+    const { wallet, job, payload } = this.#next(prefix);
+    for (let tries = 0; ; tries++) {
       const client = await this.#pool.connect();
       const query: Query = (name, values) => client.query({ name, text: SQL[name], values });
       try {
@@ -127,17 +131,17 @@ export class SingleCalls implements AsyncDisposable {
       } catch (error) {
         await client.query('rollback');
         // Two read the same number: the one design that has no lock runs again.
-        if ((error as pg.DatabaseError).code !== '23505') throw error;
+        if ((error as pg.DatabaseError).code !== '23505' || tries === MAX_TRIES) throw error;
       } finally {
         client.release();
       }
     }
   }
 
-  #next() {
+  #next(prefix: string) {
     const index = this.#count++;
     const payload = JSON.stringify({ prompt: 'a lighthouse at dusk', seconds: 5, index });
-    return { wallet: `wallet-${index % WALLETS}`, job: `job-${index}`, payload };
+    return { wallet: `${prefix}-${index % WALLETS}`, job: `job-${index}`, payload };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
