@@ -135,8 +135,9 @@ async function verify(recoup: Recoup): Promise<void> {
 
 /** The pool size at which one transaction per call is fastest here, of a few. */
 export async function tuneConnections(serverUrl: string, jobs: number, say: (line: string) => void): Promise<number> {
+  const sizes = [8, 16, 32, CALLERS];
   let best = { connections: 0, ms: Number.POSITIVE_INFINITY };
-  for (const connections of [8, 16, 32, CALLERS]) {
+  for (const connections of sizes) {
     await using db = await testDatabase(serverUrl);
     await using single = await SingleCalls.open(db.url, connections);
     const started = performance.now();
@@ -144,6 +145,6 @@ export async function tuneConnections(serverUrl: string, jobs: number, say: (lin
     const ms = performance.now() - started;
     if (ms < best.ms) best = { connections, ms };
   }
-  say(`one transaction per call is fastest on ${best.connections} connections (of 8, 16, 32, ${CALLERS})`);
+  say(`one transaction per call is fastest on ${best.connections} connections (of ${sizes.join(', ')})`);
   return best.connections;
 }
