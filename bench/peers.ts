@@ -45,7 +45,13 @@ export interface Peers {
 
 /** Installs what is not there, unless told not to. */
 export async function findPeers(mayInstall: boolean, say: (line: string) => void): Promise<Peers> {
-  const found: Peers = { peers: [], versions: {}, leftOut: {} };
+  const found: Peers = {
+    peers: [],
+    versions: {},
+    leftOut: {
+      'BullMQ on Redis': 'another server with another durability; its PostgreSQL backend stands here instead',
+    },
+  };
   const missing = await installed(mayInstall, say);
   const peers: Peer[] = [];
   for (const peer of PEERS) {
