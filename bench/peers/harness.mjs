@@ -29,7 +29,7 @@ async function byBatches(jobs, { size, atOnce, add }) {
   await Promise.all(Array.from({ length: atOnce }, caller));
 }
 
-/** Enqueue all, then drain. A worker's start is not counted: the drain is timed from the first handler's start. */
+/** Enqueue all, then drain. Where a worker has to be started for that, the drain is timed from the first handler's start. */
 async function life(peer, { jobs, mode }) {
   const started = performance.now();
   if (mode === 'calls') await byCalls(jobs, peer.add);
