@@ -23,7 +23,10 @@ export async function openWallets(recoup: Recoup, wallets: number): Promise<void
 }
 
 /** Submits every job by a call of its own, many calls at once. */
-export async function submitAll(recoup: Recoup, shape: Shape): Promise<void> {
+export const submitAll = (recoup: Recoup, shape: Shape): Promise<void> => submitBy(recoup, shape, IN_FLIGHT);
+
+/** The same by so many callers, each of which waits for its own. */
+export async function submitBy(recoup: Recoup, shape: Shape, callers: number): Promise<void> {
   let next = 0;
   const caller = async () => {
     while (next < shape.jobs) {
@@ -37,7 +40,7 @@ export async function submitAll(recoup: Recoup, shape: Shape): Promise<void> {
       });
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, caller));
+  await Promise.all(Array.from({ length: callers }, caller));
 }
 
 /** Leases until `jobs` were handled, handling each leased job by one call. */
