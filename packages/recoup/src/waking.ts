@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pools } from './db/pool.ts';
 
-/** A signal that many can wait for: in this process at once, in others by one coalesced NOTIFY per interval. */
+/** A signal that many can wait for: in this process at once, in others by a NOTIFY, at most one per interval. */
 export class Waking {
   readonly #pools: Pools;
   readonly #channel: string;
@@ -13,6 +13,8 @@ export class Waking {
   readonly #counts = new Map<string, number>();
   #anyCount = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Until then the last NOTIFY speaks for what comes. */
+  #quietUntil = 0;
   #listening = false;
   #stop = new AbortController();
   #closed: Promise<void> | undefined;
@@ -29,7 +31,7 @@ export class Waking {
     if (this.#pools.pooler || this.#stop.signal.aborted) return;
     this.#told.add(queue);
     // Never inside a money statement: a transaction that notifies takes one lock of the whole server at its commit.
-    this.#timer ??= setTimeout(() => void this.#notify(), this.#intervalMs).unref();
+    this.#timer ??= setTimeout(() => void this.#notify(), Math.max(this.#quietUntil - performance.now(), 0)).unref();
   }
 
   /** How often a queue was woken so far: take it before looking, hand it to `wait`. */
@@ -77,6 +79,7 @@ export class Waking {
 
   async #notify(): Promise<void> {
     this.#timer = undefined;
+    this.#quietUntil = performance.now() + this.#intervalMs;
     const queues = [...this.#told];
     this.#told.clear();
     const payload = JSON.stringify(queues);

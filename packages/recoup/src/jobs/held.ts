@@ -59,6 +59,6 @@ export const withoutJob = `
       when has_job is null and ${chargeThere} then 'pruned'
       when has_job is null then 'no_job'`;
 
-/** The settings of a job's queue: its own row, or the row of all others. */
+/** The settings of a job's queue: its own row, or the row of all others. The limit keeps it a look-up by key: never a hash of all queues. */
 export const queueOf = (queue: string, columns: string) => `
-    select ${columns} from recoup.queues where id = coalesce((select id from recoup.queues where id = ${queue}), '*')`;
+    select ${columns} from recoup.queues where id = coalesce((select id from recoup.queues where id = ${queue}), '*') limit 1`;
