@@ -38,6 +38,12 @@ export const errors = {
     retry: false,
     sentence: 'Bound to more than loopback, the server starts only with an API key.',
   },
+  port_in_use: {
+    status: 503,
+    exit: 3,
+    retry: false,
+    sentence: 'Something else listens on the port: name another one.',
+  },
   no_key: { status: 404, exit: 4, retry: false, sentence: 'There is no API key of that id.' },
   unhealthy: { status: 503, exit: 8, retry: false, sentence: 'Something does not add up, or is not set up right.' },
   internal: {

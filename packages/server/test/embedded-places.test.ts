@@ -203,7 +203,7 @@ describe('refused with a sentence', () => {
   test('a port that is taken; without one asked for, a free one is taken', async () => {
     const { port, server } = await listen();
     const dataDir = newFolder();
-    await expect(startEmbedded({ dataDir, port })).rejects.toMatchObject({ code: 'port_in_use', exitCode: 1 });
+    await expect(startEmbedded({ dataDir, port })).rejects.toMatchObject({ code: 'port_in_use', exitCode: 3 });
     server.close();
     const other = await freePort();
     expect(await start({ dataDir, port: other })).toMatchObject({ port: other });

@@ -17,6 +17,7 @@ import { describeSettings, kebab, type Resolved, resolveSettings, SETTINGS } fro
 import { runStart } from './start.ts';
 import { openTarget } from './target.ts';
 import type { Tools } from './tools.ts';
+import { describeUses, refuseUnused } from './uses.ts';
 import { addWork } from './work.ts';
 
 export interface Environment {
@@ -24,10 +25,6 @@ export interface Environment {
   output: Output;
   signal: AbortSignal;
 }
-
-const GOES_WITH_ALL = `
-Every command takes the settings of \`recoup --help\` too: --database-url or --server say where it is carried out (without
-both Recoup starts a PostgreSQL of its own in ./.recoup), --json prints JSON. \`recoup config\` shows all of them.`;
 
 /** As shells have it: 128 and the number of SIGINT. */
 const INTERRUPTED = 130;
@@ -64,7 +61,7 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: (text) => output.out(text.trimEnd()), writeErr: (text) => output.err(text.trimEnd()) })
-    .addHelpText('afterAll', GOES_WITH_ALL)
+    .addHelpText('afterAll', ({ command }) => describeUses(command))
     .option('--json', 'print JSON instead of tables')
     .option('--config <file>', 'settings in YAML; ./recoup.yaml is read where it is there');
   for (const [name, { kind, about }] of Object.entries(SETTINGS)) {
@@ -78,6 +75,12 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
     const { json, config, ...flags } = program.opts();
     return resolveSettings(flags, env, config as string | undefined);
   };
+  program.hook('preAction', (_, command) => {
+    const resolved = settings();
+    refuseUnused(command, resolved);
+    for (const name of resolved.unknown)
+      output.err(`${name} is in the environment and is no setting: see recoup config.`);
+  });
   const print = (answer: unknown) => output.out(program.opts().json ? JSON.stringify(answer) : readable(answer));
   const json = () => program.opts().json === true;
   const tools: Tools = { ...environment, settings, json, print, exitWith };
@@ -102,7 +105,7 @@ function addProcessCommands(
   program
     .command('migrate')
     .description('apply missing migrations')
-    .option('--dry-run', 'say how far the schema is, change nothing')
+    .option('--dry-run', 'say how far the schema is and what would be applied, change nothing')
     .option('--grant-to <role>', 'let this role serve on the schema, and do nothing else there')
     .action(async (options: { dryRun?: boolean; grantTo?: string }) =>
       print(await runMigrate(settings().values, output, options)),

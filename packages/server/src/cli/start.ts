@@ -47,7 +47,7 @@ const LINGER_MS = 100;
 /** Resolves when a signal has stopped it. A second signal stops it now. */
 export async function runStart(settings: Settings, output: Output): Promise<void> {
   const tracing = settings.tracing ? await startTracing() : undefined;
-  const { url, stop } = await database(settings, output);
+  const { url, stop } = await database(settings, output, { keep: true });
   try {
     const service = await startService({ ...serviceOptions(settings, url), ...(tracing ? { tracing } : {}) });
     output.err(`Recoup serves ${service.url} (OpenAPI: ${service.url}/openapi.json)`);

@@ -2,6 +2,7 @@
 import { type ErrorCode, errors, InvalidInput, open, Refusal } from 'recoup';
 import { startEmbedded } from '../embedded/embedded.ts';
 import { EmbeddedError } from '../embedded/errors.ts';
+import { keepEmbedded } from '../embedded/keep.ts';
 import { Keys } from '../keys/keys.ts';
 import { checkFields } from '../operations/check.ts';
 import type { Context, Operation, StreamEvent } from '../operations/operation.ts';
@@ -18,17 +19,19 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** The database that the settings name, or one of our own; with what stops it. */
+/** The database that the settings name, or one of our own, with what stops it. `keep`: ours is started again where it dies. */
 export async function database(
   settings: Settings,
   output: Output,
+  { keep = false }: { keep?: boolean } = {},
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   // Through a server everything else goes; silently another database would be looked at.
   if (settings.server !== undefined)
     throw new InvalidInput('server', 'cannot be used here: this command works on a database itself (--database-url)');
   if (settings.databaseUrl !== undefined) return { url: settings.databaseUrl, stop: async () => {} };
   const dataDir = settings.dataDir as string;
-  const embedded = await startEmbedded({ dataDir, onProgress: output.err }).catch((error: unknown) => {
+  const start = keep ? keepEmbedded : startEmbedded;
+  const embedded = await start({ dataDir, onProgress: output.err }).catch((error: unknown) => {
     if (!(error instanceof EmbeddedError) || error.code !== 'data_directory_in_use') throw error;
     const hint =
       'Where that is recoup start, talk to it: --server http://127.0.0.1:7420, or the address that it printed.';

@@ -167,7 +167,7 @@ async function onDatabase(
   handler: Handler,
   options: WorkOptions,
 ): Promise<Running> {
-  const { url, stop } = await database(settings, output);
+  const { url, stop } = await database(settings, output, { keep: true });
   try {
     const { schema, pooler, maxConnections, lockTimeoutMs, pollMs, sweep } = settings;
     const recoup = await open({

@@ -9,7 +9,7 @@ import { asEmbeddedError, EmbeddedError } from './errors.ts';
 import { openPlace, openThrowaway, type Place } from './folders.ts';
 import { findServer, type Server } from './lock.ts';
 import { removeLeftovers } from './names.ts';
-import { formatId, thisProcess } from './processes.ts';
+import { formatId, isThere, thisProcess } from './processes.ts';
 import { launch, type Plan, stopServer } from './server.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
@@ -44,6 +44,8 @@ export interface Embedded {
   readonly pid: number;
   /** Whether the server was left running by a process that died. */
   readonly adopted: boolean;
+  /** Whether PostgreSQL still runs. */
+  alive(): Promise<boolean>;
   /** Ends all connections and stops PostgreSQL; may be called again. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -71,6 +73,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       dataDir: place.folder,
       pid: server.pid,
       adopted,
+      alive: () => isThere(server),
       stop,
       [Symbol.asyncDispose]: stop,
     };
