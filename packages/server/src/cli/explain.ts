@@ -42,7 +42,7 @@ async function explain(tools: Tools, wallet: string, options: { at?: string; las
     const entries: Entry[] = [];
     let cursor: number | null = last === undefined ? 0 : Math.max(upTo - last, 0);
     while (cursor !== null && entries.length < upTo) {
-      tools.signal.throwIfAborted();
+      tools.stop.cut.throwIfAborted();
       const page: { entries: Entry[]; cursor: number | null } = await ask('wallets.entries', {
         wallet,
         cursor,

@@ -58,6 +58,7 @@ export function addWork(program: Command, tools: Tools): void {
 const collect = (value: string, before: string[] = []) => [...before, value];
 
 async function work(tools: Tools, given: Given): Promise<void> {
+  tools.stop.leave();
   const { output } = tools;
   const handler = saying(handlerOf(given, output.err), output.err);
   const options = optionsOf(given, output.err);
