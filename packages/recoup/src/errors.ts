@@ -31,6 +31,12 @@ export const errors = {
     retry: false,
     sentence: 'This server does not answer for that host name: add it to the allowed hosts.',
   },
+  foreign_origin: {
+    status: 403,
+    exit: 3,
+    retry: false,
+    sentence: 'Requests of pages of other origins are not taken: put a server of yours between.',
+  },
   rate_limited: { status: 429, exit: 7, retry: true, sentence: 'Too many requests wait here at once.' },
   keys_required: {
     status: 503,
@@ -64,7 +70,7 @@ export const errors = {
     status: 409,
     exit: 5,
     retry: false,
-    sentence: 'The id or key is already used for something that differs.',
+    sentence: 'It differs from what is there already under this id or key, or was settled before.',
   },
   canceled: {
     status: 409,

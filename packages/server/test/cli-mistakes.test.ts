@@ -19,10 +19,22 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 const env = () => ({ DATABASE_URL: api.db.url });
-const told = async (argv: readonly string[], given: NodeJS.ProcessEnv = env()) => {
-  const { code, err, out } = await cli(['--json', ...argv], given);
+interface Told extends Record<string, unknown> {
+  exit: unknown;
+  out: string;
+}
+const toldOf = (exit: unknown, out: string, err: string): Told => {
   const last = err.trim().split('\n').at(-1)!;
-  return { exit: code, out, ...(code === 0 ? {} : (JSON.parse(last) as Record<string, unknown>)) };
+  return { exit, out, ...(exit === 0 ? {} : JSON.parse(last)) };
+};
+const told = async (argv: readonly string[], given: NodeJS.ProcessEnv = env()): Promise<Told> => {
+  const { code, err, out } = await cli(['--json', ...argv], given);
+  return toldOf(code, out, err);
+};
+/** As a process: a start that came as far as the database ends the one that it is in. */
+const toldByStart = async (argv: readonly string[], given: NodeJS.ProcessEnv = env()): Promise<Told> => {
+  const started = new CliProcess(['--json', 'start', ...argv], given);
+  return toldOf(await started.ended, started.out, started.err);
 };
 
 describe('settings that a command cannot use', () => {
@@ -113,7 +125,9 @@ describe('addresses', () => {
     ];
     for (const [databaseUrl, what] of cases) {
       for (const command of [['doctor'], ['migrate'], ['start', '--port', '0'], ['queues', 'list'], ['verify']]) {
-        const answer = await told(command, { DATABASE_URL: databaseUrl });
+        const ask =
+          command[0] === 'start' ? () => toldByStart(command.slice(1), { DATABASE_URL: databaseUrl }) : undefined;
+        const answer = ask ? await ask() : await told(command, { DATABASE_URL: databaseUrl });
         expect([command[0], answer.exit, answer.code]).toEqual([command[0], 3, 'database_refused']);
         expect(answer.message).toMatch(what);
       }
@@ -131,11 +145,11 @@ describe('addresses', () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as AddressInfo;
-    const taken = await told(['start', '--port', `${port}`]);
+    const taken = await toldByStart(['--port', `${port}`]);
     expect(taken).toMatchObject({ exit: 3, code: 'port_in_use', port });
     expect(taken.message).toContain(String(port));
     holder.close();
-    expect(await told(['start', '--port', '0', '--bind', '192.0.2.1', '--insecure'])).toMatchObject({
+    expect(await toldByStart(['--port', '0', '--bind', '192.0.2.1', '--insecure'])).toMatchObject({
       exit: 2,
       field: 'bind',
     });
@@ -214,6 +228,13 @@ test('migrate looks for the role before it applies anything; a dry run lists wha
   expect(await there()).toBe(null);
   expect(JSON.parse((await told(['migrate', '--schema', schema])).out).applied).toEqual(dry.wouldApply);
   expect(JSON.parse((await told(['migrate', '--schema', schema, '--dry-run'])).out).wouldApply).toEqual([]);
+});
+
+test('through a server too an id that an address cannot carry is refused', async () => {
+  for (const wallet of ['.', '..']) {
+    const served = await told(['wallets', 'balance', wallet, '--server', api.service.url], {});
+    expect(served).toMatchObject({ exit: 2, code: 'invalid', field: 'wallet' });
+  }
 });
 
 describe('bulk commands that are told to stop', () => {

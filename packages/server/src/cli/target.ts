@@ -77,6 +77,10 @@ async function* data(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown
 function remote(server: string, key: string | undefined): Target {
   const base = server.replace(/\/+$/, '');
   const send = async (operation: Operation, input: Input, signal: AbortSignal): Promise<Response> => {
+    for (const name of Object.keys(operation.params.properties)) {
+      // Nobody would hear of it: the address would be another one.
+      if (/^\.\.?$/.test(String(input[name]))) throw new InvalidInput(name, 'must not be "." or ".."');
+    }
     const { method, path, body } = requestOf(operation, input);
     const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
     if (key !== undefined) headers.authorization = `Bearer ${key}`;
