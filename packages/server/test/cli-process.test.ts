@@ -114,6 +114,8 @@ describe('start', () => {
     const started = start('--bind', '0.0.0.0');
     expect(await started.ended).toBe(errors.keys_required.exit);
     expect(started.text()).toContain('keys_required');
+    // The command that it names makes the key in the database that was meant.
+    expect(started.text()).toMatch(/keys create --name me --scopes admin --database-url … .*--schema recoup/);
   });
 });
 

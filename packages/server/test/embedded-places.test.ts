@@ -235,8 +235,8 @@ describe('refused with a sentence', () => {
     const file = join(newFolder(0o755), 'file');
     writeFileSync(file, '');
     const refused = startEmbedded({ dataDir: join(file, 'recoup') });
-    await expect(refused).rejects.toMatchObject({ code: 'permission_denied' });
-    await expect(refused).rejects.toThrow(`The folder ${join(file, 'recoup')} is absent and cannot be made`);
+    await expect(refused).rejects.toMatchObject({ code: 'data_directory_unusable', exitCode: 2 });
+    await expect(refused).rejects.toThrow(`${join(file, 'recoup')} is a file, or lies below one`);
   });
 
   test.runIf(existsSync('/proc/self'))('a folder, with its parents, on a file system that makes none', async () => {

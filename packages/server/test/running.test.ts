@@ -234,6 +234,11 @@ test('its own PostgreSQL that dies is started again: it heals, says so, and noth
   });
   const leased = await ask(agent, server.url, 'POST', '/v1/queues/q/leases', { waitMs: 60_000 });
   expect(leased.body.jobs).toMatchObject([{ job: { id: 'j', attempt: 1 } }]);
+  // Who comes to the same folder is told the address, also after a restart.
+  const second = await startServer('', { argv: ['--data-dir', dataDir], env: { DATABASE_URL: undefined } }).catch(
+    (e) => e,
+  );
+  expect(second).toMatchObject({ exitCode: 3, message: expect.stringContaining(`--server ${server.url}`) });
   const last = await postmaster();
   server.signal('SIGTERM');
   expect(await server.ended).toBe(0);

@@ -55,12 +55,13 @@ const LINGER_MS = 100;
 /** Resolves when a signal has stopped it. A second signal stops it now. */
 export async function runStart(settings: Settings, output: Output): Promise<void> {
   const tracing = settings.tracing ? await startTracing() : undefined;
-  const { url, stop } = await database(settings, output, { keep: true });
+  const { url, stop, announce } = await database(settings, output, { keep: true });
   try {
     const options = { ...serviceOptions(settings, url), ...(tracing ? { tracing } : {}) };
     const service = await startService(options).catch((error: unknown) => {
       throw withFlags(error, settings);
     });
+    await announce(service.url);
     output.err(`Recoup serves ${service.url} (OpenAPI: ${service.url}/openapi.json)`);
     if (settings.insecure) output.err('It serves everybody without a key: --insecure was given.');
     await told(() => {

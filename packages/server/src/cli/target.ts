@@ -24,20 +24,21 @@ export async function database(
   settings: Settings,
   output: Output,
   { keep = false }: { keep?: boolean } = {},
-): Promise<{ url: string; stop: () => Promise<void> }> {
+): Promise<{ url: string; stop: () => Promise<void>; announce: (serves: string) => Promise<void> }> {
   // Through a server everything else goes; silently another database would be looked at.
   if (settings.server !== undefined)
     throw new InvalidInput('server', 'cannot be used here: this command works on a database itself (--database-url)');
-  if (settings.databaseUrl !== undefined) return { url: settings.databaseUrl, stop: async () => {} };
+  if (settings.databaseUrl !== undefined)
+    return { url: settings.databaseUrl, stop: async () => {}, announce: async () => {} };
   const dataDir = settings.dataDir as string;
   const start = keep ? keepEmbedded : startEmbedded;
   const embedded = await start({ dataDir, onProgress: output.err }).catch((error: unknown) => {
     if (!(error instanceof EmbeddedError) || error.code !== 'data_directory_in_use') throw error;
-    const hint =
-      'Where that is recoup start, talk to it: --server http://127.0.0.1:7420, or the address that it printed.';
+    if (error.message.includes('--server')) throw error;
+    const hint = 'Where that is recoup start, talk to it: --server with the address that it printed.';
     throw new EmbeddedError(error.code, `${error.message} ${hint}`);
   });
-  return { url: embedded.url, stop: embedded.stop };
+  return embedded;
 }
 
 export async function openTarget(settings: Settings, output: Output): Promise<Target> {

@@ -9,6 +9,7 @@ import { asEmbeddedError, EmbeddedError } from './errors.ts';
 import { openPlace, openThrowaway, type Place } from './folders.ts';
 import { findServer, type Server } from './lock.ts';
 import { removeLeftovers } from './names.ts';
+import { recordOwner } from './owner.ts';
 import { formatId, isThere, thisProcess } from './processes.ts';
 import { launch, type Plan, stopServer } from './server.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
@@ -46,6 +47,8 @@ export interface Embedded {
   readonly adopted: boolean;
   /** Whether PostgreSQL still runs. */
   alive(): Promise<boolean>;
+  /** Tells who comes to the same data, and is refused, where this process answers HTTP. */
+  announce(serves: string): Promise<void>;
   /** Ends all connections and stops PostgreSQL; may be called again. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -74,6 +77,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       pid: server.pid,
       adopted,
       alive: () => isThere(server),
+      announce: (serves) => recordOwner(plan.data, server, serves),
       stop,
       [Symbol.asyncDispose]: stop,
     };

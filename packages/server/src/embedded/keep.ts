@@ -10,10 +10,12 @@ const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
 /** Starts it as `startEmbedded` does. The URL stays what it is; `onProgress` hears a line for each death and each try. */
-export async function keepEmbedded(options: EmbeddedOptions): Promise<Pick<Embedded, 'url' | 'stop'>> {
+export async function keepEmbedded(options: EmbeddedOptions): Promise<Pick<Embedded, 'url' | 'announce' | 'stop'>> {
   const say = options.onProgress ?? (() => {});
   const first = await startEmbedded(options);
   const { url, port } = first;
+  let running = first;
+  let serves: string | undefined;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {});
@@ -40,9 +42,17 @@ export async function keepEmbedded(options: EmbeddedOptions): Promise<Pick<Embed
       pauseMs = performance.now() - since > MAX_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);
       current = await again(current, pauseMs);
       since = performance.now();
-      if (current) say(`PostgreSQL is there again (process ${current.pid})`);
+      if (!current) break;
+      running = current;
+      if (serves !== undefined) await announce(serves);
+      say(`PostgreSQL is there again (process ${current.pid})`);
     }
     return current;
+  };
+  const announce = async (url: string) => {
+    serves = url;
+    // A hint for others: that it cannot be written is no reason to end.
+    await running.announce(url).catch(() => {});
   };
   const kept = keep();
   const stop = async () => {
@@ -50,5 +60,5 @@ export async function keepEmbedded(options: EmbeddedOptions): Promise<Pick<Embed
     // What was being started is waited for, so that nothing stays behind.
     await (await kept)?.stop();
   };
-  return { url, stop };
+  return { url, announce, stop };
 }
