@@ -237,33 +237,6 @@ test('through a server too an id that an address cannot carry is refused', async
   }
 });
 
-describe('bulk commands that are told to stop', () => {
-  test('SIGTERM lets the batch at work end, says how far it came, and the same command does the rest', async () => {
-    const path = join(folder, 'many.csv');
-    const rows = Array.from({ length: 30_000 }, (_, n) => `stops-${n},c,${(n % 9) + 1}`);
-    await writeFile(path, `wallet,customer,balance\n${rows.join('\n')}\n`);
-    const importing = new CliProcess(['import', 'balances', path], env());
-    const there = async () =>
-      Number(
-        (await api.db.query(`select count(*)::int as n from recoup.entries where wallet_id like 'stops-%'`))[0]!.n,
-      );
-    await Promise.race([
-      importing.ended,
-      (async () => {
-        while ((await there()) === 0);
-      })(),
-    ]);
-    importing.child.kill('SIGTERM');
-    expect(await importing.ended, importing.err).toBe(143);
-    const booked = await there();
-    expect(booked).toBeLessThan(30_000);
-    expect(booked % 1000).toBe(0);
-    expect(importing.err).toContain(`Stopped after ${booked.toLocaleString('en-US')} of 30,000 wallets`);
-    const rest = JSON.parse((await cli(['--json', 'import', 'balances', path], env())).out);
-    expect(rest).toMatchObject({ duplicates: booked, granted: 30_000 - booked, refused: 0 });
-  });
-});
-
 test('an import holds a row of 0 to what is booked under its key', async () => {
   const path = join(folder, 'zero.csv');
   const write = (balance: number) => writeFile(path, `wallet,customer,balance\nzero,c,${balance}\n`);

@@ -223,7 +223,7 @@ describe('ids', () => {
 });
 
 test('what is missing is told together with what is there and is no field', async () => {
-  const answer = await api.send('PUT', `/v1/wallets/${wallet}/jobs/x`, { queue: 'q', prise: 40 });
+  const answer = await api.send('PUT', `/v1/wallets/${wallet}/jobs/x`, '{"queue":"q","prise":40}');
   expect(answer).toMatchObject({ status: 400, body: { code: 'invalid', field: 'price' } });
   expect(answer.body.detail).toContain('prise');
 });
