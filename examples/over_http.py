@@ -6,7 +6,9 @@ import uuid
 
 from recoup import Done, Failure, RecoupClient, RecoupError
 
-url = os.environ["RECOUP_URL"]
+url = os.environ.get("RECOUP_URL")
+if not url:
+    sys.exit("Set RECOUP_URL to the URL of a server: recoup start prints it.")
 wallet = f"wallet-{uuid.uuid4()}"
 queue = f"video-{wallet}"
 

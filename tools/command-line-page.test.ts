@@ -6,11 +6,12 @@ import { expect, test } from 'vitest';
 import { errors } from '../packages/recoup/src/errors.ts';
 import { buildProgram } from '../packages/server/src/cli/program.ts';
 import { kebab } from '../packages/server/src/cli/settings.ts';
+import { Stop } from '../packages/server/src/cli/stop.ts';
 import { operations } from '../packages/server/src/operations/operations.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../docs/command-line.md'), 'utf8');
 const output = { out: () => {}, err: () => {} };
-const program = buildProgram({ env: {}, output, signal: new AbortController().signal });
+const program = buildProgram({ env: {}, output, stop: new Stop() });
 
 /** The commands that do something, by what is typed. */
 function leaves(command: Command, path: string): [path: string, command: Command][] {

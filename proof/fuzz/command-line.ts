@@ -7,6 +7,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { errors } from 'recoup';
 import { buildProgram, run } from '../../packages/server/src/cli/program.ts';
 import { SETTINGS } from '../../packages/server/src/cli/settings.ts';
+import { Stop } from '../../packages/server/src/cli/stop.ts';
 import { type Lane, lane } from './hold.ts';
 import { Broken } from './judge.ts';
 import { JOBS, type Stand, WALLETS } from './stand.ts';
@@ -160,10 +161,10 @@ export function commandLanes(stand: Stand): Lane[] {
     };
     const output = { out: tell, err: tell };
     const before = await stand.digest();
-    const ended = new AbortController();
-    const timer = setTimeout(() => ended.abort(), 2000);
+    const stop = new Stop();
+    const timer = setTimeout(() => stop.ask('SIGINT'), 2000);
     const all = argv.map((word) => (word === FILE ? config : word));
-    const code = await run(all, { env, output, signal: ended.signal }).finally(() => clearTimeout(timer));
+    const code = await run(all, { env, output, stop }).finally(() => clearTimeout(timer));
     if (!EXITS.has(code)) throw new Broken(`exit code ${code}`);
     if (code !== 0 && STACK.test(told)) throw new Broken(`exit code ${code}: ${told.slice(0, 400)}`);
     if (code !== 0 && told.trim() === '') throw new Broken(`exit code ${code}, and nothing was said`);
@@ -172,7 +173,7 @@ export function commandLanes(stand: Stand): Lane[] {
   };
   const show = ({ argv, file }: Line) =>
     `recoup ${argv.map((word) => JSON.stringify(word)).join(' ')}${file === null ? '' : `\nwith a file:\n${file}`}`;
-  const program = buildProgram({ env, output: { out: () => {}, err: () => {} }, signal: new AbortController().signal });
+  const program = buildProgram({ env, output: { out: () => {}, err: () => {} }, stop: new Stop() });
   return [
     lane('commands', lines(program, folder), check, show),
     lane('settings', files(), check, show),

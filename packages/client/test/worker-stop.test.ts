@@ -56,14 +56,20 @@ describe('lost answers', () => {
     expect(heard[0]).toMatch(/^No answer/);
   });
 
-  test('a key that does not work is told, again and again, and the worker goes on asking', async () => {
-    const heard: unknown[] = [];
-    const worker = stand
-      .with({ key: 'rcp_no_such' })
-      .work(newId('queue'), async () => {}, { onError: (error) => heard.push((error as { code?: string }).code) });
-    await until(() => heard.length > 1);
-    await worker.stop();
-    expect(new Set(heard)).toEqual(new Set(['unauthorized']));
+  test('a key that does not work ends the worker with the error: no repetition changes it', async () => {
+    const viewer = await stand.api.service.keys.create({ name: 'viewer', scopes: ['viewer'] });
+    for (const [key, code] of [
+      ['rcp_no_such', 'unauthorized'],
+      [viewer.secret, 'forbidden'],
+    ] as const) {
+      const heard: unknown[] = [];
+      const onError = (error: Error) => heard.push((error as { code?: string }).code);
+      const worker = stand.with({ key }).work(newId('queue'), async () => {}, { onError });
+      await expect(worker.stopped).rejects.toMatchObject({ code });
+      expect(heard).toEqual([code]);
+      // Stopping what has ended is no error.
+      await worker.stop();
+    }
   });
 });
 

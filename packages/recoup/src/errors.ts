@@ -31,12 +31,24 @@ export const errors = {
     retry: false,
     sentence: 'This server does not answer for that host name: add it to the allowed hosts.',
   },
+  foreign_origin: {
+    status: 403,
+    exit: 3,
+    retry: false,
+    sentence: 'Requests of pages of other origins are not taken: put a server of yours between.',
+  },
   rate_limited: { status: 429, exit: 7, retry: true, sentence: 'Too many requests wait here at once.' },
   keys_required: {
     status: 503,
     exit: 2,
     retry: false,
     sentence: 'Bound to more than loopback, the server starts only with an API key.',
+  },
+  port_in_use: {
+    status: 503,
+    exit: 3,
+    retry: false,
+    sentence: 'Something else listens on the port: name another one.',
   },
   no_key: { status: 404, exit: 4, retry: false, sentence: 'There is no API key of that id.' },
   unhealthy: { status: 503, exit: 8, retry: false, sentence: 'Something does not add up, or is not set up right.' },
@@ -58,7 +70,7 @@ export const errors = {
     status: 409,
     exit: 5,
     retry: false,
-    sentence: 'The id or key is already used for something that differs.',
+    sentence: 'It differs from what is there already under this id or key, or was settled before.',
   },
   canceled: {
     status: 409,

@@ -1,9 +1,10 @@
 // The face of the library: what users import.
+export { addressProblem } from './db/address.ts';
 export type { Database, Queryable } from './db/database.ts';
 export { type EpochState, epochState } from './db/epochs.ts';
 export { asRefusal, isConflict } from './db/failures.ts';
-export { grantTo } from './db/grants.ts';
-export { type MigrateOptions, migrate, type SchemaState, schemaState } from './db/migrate.ts';
+export { checkGrantee, grantTo } from './db/grants.ts';
+export { type MigrateOptions, migrate, pendingMigrations, type SchemaState, schemaState } from './db/migrate.ts';
 export type { PoolUsage } from './db/pool.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';

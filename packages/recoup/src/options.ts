@@ -1,5 +1,6 @@
 // What `open()` takes, checked.
 import type pg from 'pg';
+import { addressProblem } from './db/address.ts';
 import type { PoolOptions } from './db/pool.ts';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
 import type { Tracer } from './db/tracing.ts';
@@ -62,6 +63,8 @@ export function checkOptions(options: OpenOptions): { pool: PoolOptions; pollMs:
     throw new InvalidInput('schema', SCHEMA_RULE);
   }
   if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
+  const problem = typeof options.connection === 'string' ? addressProblem(options.connection) : null;
+  if (problem !== null) throw new InvalidInput('connection', problem);
   for (const name of ['onTransition', 'onSweep', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new InvalidInput(name, 'must be a function');

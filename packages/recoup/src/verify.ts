@@ -1,6 +1,6 @@
 // verify: replays the ledger and holds every promise against it; names the wallet and the first wrong entry.
 
-import { behind, OPEN_EPOCH, positionAbove } from './db/epochs.ts';
+import { behind, lastPosition, OPEN_EPOCH, positionAbove } from './db/epochs.ts';
 import { asRefusal } from './db/failures.ts';
 import { migrations } from './db/migrate.ts';
 import type { Pools } from './db/pool.ts';
@@ -134,7 +134,9 @@ order by 1, 3 limit $1`,
       'No entry and no end of an attempt carries a transaction id that the server has not reached: the feed moves.',
     sql: `
 select null::text as wallet, null::bigint as seq, null::text as job,
-  'rows of another cluster are ahead of this server: run ${OPEN_EPOCH}' as detail
+  case when ${lastPosition} >= ${positionAbove('e.number')}
+    then 'the feed stands still before a row that no epoch gave its position and none can pass (feed.epoch names it): its position has to be corrected'
+    else 'rows of another cluster are ahead of this server: run ${OPEN_EPOCH}' end as detail
 from (select max(number) as number from recoup.epochs) e
 where ${behind('e.number')} limit $1`,
   },

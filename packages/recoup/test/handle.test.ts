@@ -58,6 +58,9 @@ onFirst('options that are none are refused by name, before anything is connected
   const bad: [string, object][] = [
     ['connection', { connection: undefined }],
     ['connection', { connection: '' }],
+    ['connection', { connection: 'mysql://127.0.0.1/x' }],
+    ['connection', { connection: 'postgres://u:p@ss/w@127.0.0.1/x' }],
+    ['connection', { connection: 'postgres://127.0.0.1:99999/x' }],
     ['schema', { connection, schema: 'Recoup' }],
     ['schema', { connection, schema: 'a; drop' }],
     ['schema', { connection, schema: 'pg_x' }],

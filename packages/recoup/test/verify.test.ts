@@ -182,6 +182,11 @@ onEvery('each kind of tampering is found, with the wallet and the first wrong en
     ]);
     for (const { detail } of problems) expect(detail.length).toBeGreaterThan(10);
   }
+  // Where no epoch passes a position, opening one is not what helps.
+  const problems = await tampered(s, WRONG['a position above every epoch']![0] as string);
+  const { detail } = problems.find(({ check }) => check === 'feed.position')!;
+  expect(detail).toContain('has to be corrected');
+  expect(detail).not.toContain('epochs open');
 });
 
 /** Every guard that the database has in the schema: what drops it, and what puts it back. */

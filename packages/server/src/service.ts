@@ -1,7 +1,7 @@
 // The service: opens Recoup on a database, starts the HTTP server, closes both in order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { type OpenOptions, open, type Recoup, Refusal } from 'recoup';
+import { InvalidInput, type OpenOptions, open, type Recoup, Refusal } from 'recoup';
 import { openTelemetry } from 'recoup/opentelemetry';
 import { isLoopback } from './http/access.ts';
 import { Metrics } from './http/metrics.ts';
@@ -118,7 +118,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
     log = http.log;
     metrics.watch(recoup);
-    const url = await http.listen({ host: bind, port: options.port ?? 7420 });
+    const url = await listen(http, bind, options.port ?? 7420);
     const verifying = verifyAgainAndAgain(recoup, metrics, http, options.verifyEveryMs);
     const stop = async () => {
       clearInterval(verifying);
@@ -133,6 +133,25 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { recoup, keys, http, url, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await recoup.close();
+    throw error;
+  }
+}
+
+/** What the system says of an address that cannot be listened on, as what it means. */
+async function listen(http: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    return await http.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new Refusal('port_in_use', `Port ${port} of ${host} is taken: name another one, or 0 for a free one.`, {
+        bind: host,
+        port,
+      });
+    }
+    if (code === 'EACCES') throw new InvalidInput('port', `must be one that this user may listen on; got ${port}`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EINVAL')
+      throw new InvalidInput('bind', `must be an address of this machine; got ${JSON.stringify(host)}`);
     throw error;
   }
 }

@@ -187,8 +187,8 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
     expect(columns.slice(1, 5).map(([seq, , ...rest]) => [seq, ...rest])).toEqual([
       ['1', 'grant', '+100', '100', 'start'],
       ['2', 'charge', '-40', '60', `job ${job} was submitted (succeeded now)`],
-      ['3', 'refund', '+40', '100', `job ${job} did not end well: no answer`],
-      ['4', 'reclaim', '-40', '60', `job ${job} was done after all`],
+      ['3', 'refund', '+40', '100', `job ${job} failed, given back: no answer`],
+      ['4', 'reclaim', '-40', '60', `job ${job} succeeded after that: taken again`],
     ]);
     expect(out).toContain(`${wallet} holds 60 credits`);
     expect((await run('explain', wallet, '--at', before.toISOString())).out).toContain(`${wallet} held 100 credits`);

@@ -25,7 +25,7 @@ test('settings: flags over environment over file over defaults; config says wher
   const file = join(folder, 'settings.yaml');
   await writeFile(
     file,
-    'port: 1\nbind: 127.0.0.2\nschema: filed\nhosts: [a.example, b.example]\nwebhookReplicate: [whsec_secret]\n',
+    'port: 1\nbind: 127.0.0.2\nschema: filed\nhosts: [a.example, b.example]\nwebhookReplicate: [whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0]\n',
   );
   const env = {
     RECOUP_PORT: '2',
@@ -44,7 +44,7 @@ test('settings: flags over environment over file over defaults; config says wher
   expect(from).toMatchObject({ port: 'flag', schema: 'environment', bind: 'file', hosts: 'file', pollMs: 'default' });
   const { out } = await cli(['--json', 'config', '--port', '3'], env);
   expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ setting: 'bind', value: '127.0.0.2', from: file }));
-  expect(out).not.toMatch(/pw@|whsec_secret/);
+  expect(out).not.toMatch(/pw@|whsec_c2Vj/);
   for (const wrong of ['pollMs: many\n', 'prot: 1\n', 'a: [\n', 'pooler: maybe\n', '- 1\n']) {
     await writeFile(file, wrong);
     expect(await cli(['config'], env), wrong).toMatchObject({ code: 2 });
@@ -114,6 +114,8 @@ describe('start', () => {
     const started = start('--bind', '0.0.0.0');
     expect(await started.ended).toBe(errors.keys_required.exit);
     expect(started.text()).toContain('keys_required');
+    // The command that it names makes the key in the database that was meant.
+    expect(started.text()).toMatch(/keys create --name me --scopes admin --database-url … .*--schema recoup/);
   });
 });
 

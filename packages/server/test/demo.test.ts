@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -127,12 +128,13 @@ test('told to stay it serves what it filled, with requests that work as they are
   timeout: 240_000,
 }, async () => {
   // Taken, so that it has to find another port.
-  const blocker = createServer().listen(7420, '127.0.0.1');
-  await Promise.race([once(blocker, 'listening'), once(blocker, 'error')]);
-  const demo = new Demo('--serve', '--speed', '1000', '--jobs', '60');
+  const blocker = createServer().listen(0, '127.0.0.1');
+  await once(blocker, 'listening');
+  const { port } = blocker.address() as AddressInfo;
+  const demo = new Demo('--serve', '--speed', '1000', '--jobs', '60', '--port', `${port}`);
   await until(() => /Everything goes with Ctrl-C/.test(demo.out) || demo.process.exitCode !== null);
   expect(demo.out, demo.err).toMatch(/demo ok: 60 jobs/);
-  expect(demo.out).toMatch(/port 7420 is taken/);
+  expect(demo.out).toContain(`port ${port} is taken`);
   const children = demo.children();
   const commands = [...demo.out.matchAll(/^ {3}(curl .*)$/gm)].map(([, command]) => command!);
   expect(commands).toHaveLength(3);
@@ -195,6 +197,7 @@ test('wrong options are refused before anything starts', async () => {
     [['--seed', 'x'], /--seed: must be an integer from 0 to 4294967295; got "x"/],
     [['--serve'], /--serve: goes neither with --headless nor with --json/],
     [['--speed', '0'], /--speed: must be a number/],
+    [['--port', '99999'], /--port: must be an integer from 0 to 65535; got "99999"/],
     [['--trace', join(folder, 'none.csv')], /none\.csv cannot be read \(ENOENT\)/],
   ];
   for (const [args, says] of wrong) {

@@ -108,8 +108,12 @@ test('compose: who waits for whom, commands that there are, two replicas, mounte
     const [source] = volume.split(':') as [string];
     expect(source.startsWith('./') ? existsSync(join(root, 'deploy', source)) : source in volumes, volume).toBe(true);
   }
-  const { dockerfile, context } = services.migrate.build;
-  expect(existsSync(join(root, 'deploy', context, dockerfile))).toBe(true);
+  // The image is the one that was built here, and a password may hold anything.
+  for (const { image, pull_policy: policy, environment } of [services.migrate, services.recoup]) {
+    expect({ image, policy }).toEqual({ image: 'recoup', policy: 'never' });
+    expect(environment.DATABASE_URL).not.toContain('${');
+    expect(environment.PGPASSWORD).toMatch(/^\$\{RECOUP_(OWNER|APP)_PASSWORD:\?/);
+  }
   expect((await cli([...services.migrate.command, '--help'], {})).code).toBe(0);
 });
 

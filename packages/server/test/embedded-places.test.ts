@@ -203,7 +203,7 @@ describe('refused with a sentence', () => {
   test('a port that is taken; without one asked for, a free one is taken', async () => {
     const { port, server } = await listen();
     const dataDir = newFolder();
-    await expect(startEmbedded({ dataDir, port })).rejects.toMatchObject({ code: 'port_in_use', exitCode: 1 });
+    await expect(startEmbedded({ dataDir, port })).rejects.toMatchObject({ code: 'port_in_use', exitCode: 3 });
     server.close();
     const other = await freePort();
     expect(await start({ dataDir, port: other })).toMatchObject({ port: other });
@@ -235,8 +235,8 @@ describe('refused with a sentence', () => {
     const file = join(newFolder(0o755), 'file');
     writeFileSync(file, '');
     const refused = startEmbedded({ dataDir: join(file, 'recoup') });
-    await expect(refused).rejects.toMatchObject({ code: 'permission_denied' });
-    await expect(refused).rejects.toThrow(`The folder ${join(file, 'recoup')} is absent and cannot be made`);
+    await expect(refused).rejects.toMatchObject({ code: 'data_directory_unusable', exitCode: 2 });
+    await expect(refused).rejects.toThrow(`${join(file, 'recoup')} is a file, or lies below one`);
   });
 
   test.runIf(existsSync('/proc/self'))('a folder, with its parents, on a file system that makes none', async () => {

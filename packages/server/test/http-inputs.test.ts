@@ -221,3 +221,9 @@ describe('ids', () => {
     expect(answer).toMatchObject({ status: 400, body: { field: 'customer' } });
   });
 });
+
+test('what is missing is told together with what is there and is no field', async () => {
+  const answer = await api.send('PUT', `/v1/wallets/${wallet}/jobs/x`, '{"queue":"q","prise":40}');
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid', field: 'price' } });
+  expect(answer.body.detail).toContain('prise');
+});

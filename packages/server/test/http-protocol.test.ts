@@ -110,7 +110,7 @@ describe('who talks to us', () => {
     for (const origin of ['https://evil.example', 'null', 'http://localhost:1']) {
       expect(await api.send('POST', cancel, undefined, { origin })).toMatchObject({
         status: 403,
-        body: { code: 'forbidden' },
+        body: { code: 'foreign_origin' },
       });
     }
     for (const site of ['cross-site', 'same-site']) {

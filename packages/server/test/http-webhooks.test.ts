@@ -261,8 +261,11 @@ describe('a signed URL', () => {
   test('where a signature can be verified the URL alone is not enough', async () => {
     const job = await handedOver();
     const path = await sign(job, { provider: 'generic' });
-    const text = JSON.stringify({ ...fixture('generic'), finalPrice: undefined });
-    expect(await post(path, text)).toMatchObject({ status: 401 });
+    // The URL names the job: its reference may be left out.
+    const text = JSON.stringify({ ...fixture('generic'), finalPrice: undefined, upstreamRef: undefined });
+    const refused = await post(path, text);
+    expect(refused).toMatchObject({ status: 401, body: { code: 'bad_signature' } });
+    expect(refused.body.detail).toContain('must be signed with it as well');
     expect(await post(path, text, standardHeaders(secrets.generic, text))).toMatchObject({
       body: { outcome: 'succeeded' },
     });

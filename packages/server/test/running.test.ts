@@ -1,6 +1,6 @@
 // The service as processes: how it stops, many at once on an empty database, a database that goes and comes back.
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -203,5 +203,45 @@ test('PostgreSQL restarts under a running server: it heals, a long poll goes on,
   server.signal('SIGTERM');
   expect(await server.ended).toBe(0);
   await postgres.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('its own PostgreSQL that dies is started again: it heals, says so, and nothing acknowledged is lost', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'recoup-keep-'));
+  const server = await startServer('', {
+    argv: ['--data-dir', dataDir, '--poll-ms', '200'],
+    env: { DATABASE_URL: undefined },
+  });
+  const agent = newAgent();
+  const put = (path: string, body: unknown) => ask(agent, server.url, 'PUT', path, body);
+  await put('/v1/wallets/w', { customer: 'c' });
+  await put('/v1/wallets/w/grants/g', { amount: 10 });
+  expect((await put('/v1/wallets/w/jobs/j', { queue: 'q', price: 4 })).status).toBe(201);
+  const folder = await readFile(join(dataDir, 'location'), 'utf8').catch(() => dataDir);
+  const postmaster = async () =>
+    Number((await readFile(join(folder.trim(), 'data', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  for (let deaths = 1; deaths <= 2; deaths++) {
+    const pid = await postmaster();
+    process.kill(pid, 'SIGKILL');
+    await until(() => server.told().split('is there again').length === deaths + 1);
+    await until(async () => (await ask(agent, server.url, 'GET', '/readyz')).status === 200);
+    expect(await postmaster()).not.toBe(pid);
+    expect(server.told()).toContain(`PostgreSQL (process ${pid}) ended by itself`);
+  }
+  expect((await put('/v1/wallets/w/jobs/j', { queue: 'q', price: 4 })).body).toMatchObject({
+    outcome: 'duplicate',
+    balance: 6,
+  });
+  const leased = await ask(agent, server.url, 'POST', '/v1/queues/q/leases', { waitMs: 60_000 });
+  expect(leased.body.jobs).toMatchObject([{ job: { id: 'j', attempt: 1 } }]);
+  // Who comes to the same folder is told the address, also after a restart.
+  const second = await startServer('', { argv: ['--data-dir', dataDir], env: { DATABASE_URL: undefined } }).catch(
+    (e) => e,
+  );
+  expect(second).toMatchObject({ exitCode: 3, message: expect.stringContaining(`--server ${server.url}`) });
+  const last = await postmaster();
+  server.signal('SIGTERM');
+  expect(await server.ended).toBe(0);
+  expect(() => process.kill(last, 0)).toThrow('ESRCH');
   await rm(dataDir, { recursive: true, force: true });
 });

@@ -27,7 +27,10 @@ class Wallets(Group):
         return self._client._call("wallets.change", {"wallet": wallet, "overdraftLimit": overdraft_limit, "status": status}, options)
 
     def open_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "WalletsOpenManyAnswer":
-        """Open in a batch: an answer per item, in order."""
+        """Open in a batch: an answer per item, in order.
+
+        items: 1 to 1,000 of what the single form takes; each is answered at its place.
+        """
         return self._client._call("wallets.openMany", {"items": items}, options)
 
     def balance(self, *, wallet: str, at: str = OMIT, parts: bool = OMIT, options: Optional[Options] = None) -> Union["Balance", "BalanceAt"]:
@@ -40,7 +43,10 @@ class Wallets(Group):
         return self._client._call("wallets.balance", {"wallet": wallet, "at": at, "parts": parts}, options)
 
     def balances(self, *, wallets: List[str], options: Optional[Options] = None) -> "WalletsBalancesAnswer":
-        """What many wallets hold at one moment: a balance per wallet, in order."""
+        """What many wallets hold at one moment: a balance per wallet, in order.
+
+        wallets: Ids of wallets, 1 to 1,000.
+        """
         return self._client._call("wallets.balances", {"wallets": wallets}, options)
 
     def remainders(self, *, wallet: str = OMIT, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "RemainderPage":
@@ -104,7 +110,10 @@ class Wallets(Group):
         return self._client._call("wallets.grant", {"wallet": wallet, "key": key, "amount": amount, "reason": reason, "actor": actor, "note": note}, options)
 
     def grant_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "WalletsGrantManyAnswer":
-        """Grant in a batch: an answer per item, in order."""
+        """Grant in a batch: an answer per item, in order.
+
+        items: 1 to 1,000 of what the single form takes; each is answered at its place.
+        """
         return self._client._call("wallets.grantMany", {"items": items}, options)
 
     def adjust(self, *, wallet: str, key: str, amount: int, reason: str = OMIT, actor: str = OMIT, note: str = OMIT, job: str = OMIT, options: Optional[Options] = None) -> "Adjusted":
@@ -121,7 +130,10 @@ class Wallets(Group):
         return self._client._call("wallets.adjust", {"wallet": wallet, "key": key, "amount": amount, "reason": reason, "actor": actor, "note": note, "job": job}, options)
 
     def adjust_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "WalletsAdjustManyAnswer":
-        """Adjust in a batch: an answer per item, in order."""
+        """Adjust in a batch: an answer per item, in order.
+
+        items: 1 to 1,000 of what the single form takes; each is answered at its place.
+        """
         return self._client._call("wallets.adjustMany", {"items": items}, options)
 
 
@@ -137,6 +149,7 @@ class Jobs(Group):
         not_before: The earliest instant of the first attempt.
         delay_ms: The same as a delay.
         max_failures: After this many failures it is a dead letter.
+        labels: Your own words about the job, {"name": "value"}: for reading, nothing goes by them.
         deadline_ms: Only without a queue: when it counts as failed unless it is heard of.
         upstream_ref: Only without a queue: the reference that the upstream gave. 1 to 200 printable characters, not "." or "..".
         """
@@ -151,7 +164,10 @@ class Jobs(Group):
         return self._client._call("jobs.get", {"wallet": wallet, "job": job}, options)
 
     def submit_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "JobsSubmitManyAnswer":
-        """Submit a batch: an answer per item, as if they were submitted one by one."""
+        """Submit a batch: an answer per item, as if they were submitted one by one.
+
+        items: 1 to 1,000 of what the single form takes; each is answered at its place.
+        """
         return self._client._call("jobs.submitMany", {"items": items}, options)
 
     def list(self, *, wallet: str, state: Literal["queued", "running", "waiting", "succeeded", "dead", "failed", "canceled", "discarded"] = OMIT, queue: str = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "JobPage":
@@ -255,11 +271,17 @@ class Jobs(Group):
         return self._client._call("jobs.cancel", {"wallet": wallet, "job": job, "keep": keep, "reason": reason}, options)
 
     def fail_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "JobsFailManyAnswer":
-        """Report failures in a batch: an answer per item, in order."""
+        """Report failures in a batch: an answer per item, in order.
+
+        items: 1 to 1,000 of what the single form takes; each is answered at its place.
+        """
         return self._client._call("jobs.failMany", {"items": items}, options)
 
     def succeed_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "JobsSucceedManyAnswer":
-        """Report successes in a batch: an answer per item, in order."""
+        """Report successes in a batch: an answer per item, in order.
+
+        items: 1 to 1,000 of what the single form takes; each is answered at its place.
+        """
         return self._client._call("jobs.succeedMany", {"items": items}, options)
 
     def extend(self, *, wallet: str, job: str, attempt: int, lease_ms: int = OMIT, upstream_ref: str = OMIT, options: Optional[Options] = None) -> "JobsExtendAnswer":
@@ -491,6 +513,7 @@ class Keys(Group):
         """Make an API key; its secret is shown this once.
 
         name: What it is for, for people. 1 to 200 printable characters, not "." or "..".
+        scopes: What it may do: app, worker, viewer, support, operator, admin.
         customer: Bound to the wallets of this customer; only for the scope `viewer` alone. 1 to 200 printable characters, not "." or "..".
         """
         return self._client._call("keys.create", {"name": name, "scopes": scopes, "customer": customer}, options)

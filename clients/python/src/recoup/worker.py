@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: So many tries in a row that came to nothing are an outage that somebody should hear of.
 OUTAGE = 3
+#: Refusals of a lease that no repetition changes: the worker has nothing to do here.
+FATAL = ("unauthorized", "forbidden", "invalid", "wrong_host", "schema_missing")
 #: When to ask again about a lease whose answer was lost, where nothing came, in seconds: the lost request may still be on
 #: its way in the database, holding jobs that the question passed over.
 AGAIN = 0.2
@@ -85,6 +87,7 @@ class Worker:
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._hurried = False
+        self._fatal: Optional[RecoupError] = None
         self._poll = Hangup()
         self._loop = threading.Thread(target=self._lease, name=f"recoup {queue}", daemon=True)
 
@@ -92,6 +95,11 @@ class Worker:
     def running(self) -> int:
         """How many jobs it holds now."""
         return len(self._runs)
+
+    @property
+    def error(self) -> Optional[RecoupError]:
+        """What ended it where it can never work: the key is refused or may not lease, say. ``run()`` raises it."""
+        return self._fatal
 
     def start(self) -> None:
         self._loop.start()
@@ -119,6 +127,7 @@ class Worker:
     def run(self) -> None:
         """For a process that does nothing else: returns when SIGTERM or SIGINT came and the worker has drained.
 
+        Raises the error where it can never work (a key that is refused, say), so that whoever started the process hears.
         A second signal does not wait for handlers. Call it in the main thread, on a worker of ``client.work``.
         """
         signals = (signal.SIGTERM, signal.SIGINT)
@@ -140,6 +149,8 @@ class Worker:
         finally:
             for one, handler in before:
                 signal.signal(one, handler)
+        if self._fatal is not None:
+            raise self._fatal
 
     def __enter__(self) -> "Worker":
         return self
@@ -194,6 +205,11 @@ class Worker:
             except RecoupError as error:
                 if self._stopping.is_set():
                     break
+                if error.code in FATAL:
+                    self._fatal = error
+                    self._on_error(error)
+                    self._begin_stop()
+                    return
                 failures += 1
                 owed = 2
                 if not error.retryable or failures == OUTAGE:

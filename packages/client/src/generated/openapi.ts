@@ -1024,7 +1024,7 @@ export interface components {
             detail: string;
             instance: string;
             /** @enum {string} */
-            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "rate_limited" | "keys_required" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "migration_blocked" | "server_too_old" | "not_utf8" | "closed";
+            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "foreign_origin" | "rate_limited" | "keys_required" | "port_in_use" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "migration_blocked" | "server_too_old" | "not_utf8" | "closed";
             requestId: string;
             /** @description The field that is wrong, with code `invalid`. */
             field?: string;
@@ -1523,6 +1523,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description 1 to 1,000 of what the single form takes; each is answered at its place. */
                     items: {
                         /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
                         wallet: string;
@@ -1588,6 +1589,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description Ids of wallets, 1 to 1,000. */
                     wallets: string[];
                 };
             };
@@ -1739,6 +1741,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description 1 to 1,000 of what the single form takes; each is answered at its place. */
                     items: {
                         /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
                         wallet: string;
@@ -1820,6 +1823,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description 1 to 1,000 of what the single form takes; each is answered at its place. */
                     items: {
                         /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
                         wallet: string;
@@ -1915,6 +1919,7 @@ export interface operations {
                     delayMs?: number;
                     /** @description After this many failures it is a dead letter. */
                     maxFailures?: number;
+                    /** @description Your own words about the job, {"name": "value"}: for reading, nothing goes by them. */
                     labels?: {
                         [key: string]: string;
                     };
@@ -1947,6 +1952,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description 1 to 1,000 of what the single form takes; each is answered at its place. */
                     items: {
                         /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
                         wallet: string;
@@ -1968,6 +1974,7 @@ export interface operations {
                         delayMs?: number;
                         /** @description After this many failures it is a dead letter. */
                         maxFailures?: number;
+                        /** @description Your own words about the job, {"name": "value"}: for reading, nothing goes by them. */
                         labels?: {
                             [key: string]: string;
                         };
@@ -2318,6 +2325,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description 1 to 1,000 of what the single form takes; each is answered at its place. */
                     items: {
                         /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
                         wallet: string;
@@ -2366,6 +2374,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description 1 to 1,000 of what the single form takes; each is answered at its place. */
                     items: {
                         /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
                         wallet: string;
@@ -3065,6 +3074,7 @@ export interface operations {
                 "application/json": {
                     /** @description What it is for, for people. 1 to 200 printable characters, not "." or "..". */
                     name: string;
+                    /** @description What it may do: app, worker, viewer, support, operator, admin. */
                     scopes: ("app" | "worker" | "viewer" | "support" | "operator" | "admin")[];
                     /** @description Bound to the wallets of this customer; only for the scope `viewer` alone. 1 to 200 printable characters, not "." or "..". */
                     customer?: string;

@@ -51,11 +51,16 @@ const RANGES: Record<string, [number, number]> = {
 const FIELDS = [...Object.keys(RANGES), 'check', 'name', 'onError'];
 /** So many tries in a row that came to nothing are an outage that somebody should hear of. */
 const OUTAGE = 3;
+/** Refusals of a lease that no repetition changes: the worker has nothing to do here. */
+const FATAL: readonly string[] = ['unauthorized', 'forbidden', 'invalid', 'wrong_host', 'schema_missing'];
 
 export class Worker {
   readonly queue: string;
   readonly name: string;
-  /** Resolves when the worker has stopped and nothing of it runs any more. */
+  /**
+   * Resolves when the worker has stopped and nothing of it runs any more. Rejects, then, with the error that ended it where it
+   * can never work: the key is refused or may not lease, say. Await it in a process that does nothing else.
+   */
   readonly stopped: Promise<void>;
   readonly #service: Service;
   readonly #handler: Handler;
@@ -64,6 +69,7 @@ export class Worker {
   readonly #runs = new Set<Run>();
   readonly #stopping = new AbortController();
   #settle!: () => void;
+  #fatal: RecoupError | undefined;
   #slotFreed: (() => void) | undefined;
   #loop: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
@@ -83,9 +89,11 @@ export class Worker {
         // What is told of errors must not make others.
       }
     };
-    this.stopped = new Promise((done) => {
-      this.#settle = done;
+    this.stopped = new Promise((done, fail) => {
+      this.#settle = () => (this.#fatal ? fail(this.#fatal) : done());
     });
+    // Who does not await it has heard by `onError`.
+    this.stopped.catch(() => {});
   }
 
   /** How many jobs it holds now. */
@@ -159,6 +167,13 @@ export class Worker {
       } catch (threw) {
         if (signal.aborted) break;
         const error = asRecoupError(threw);
+        if (FATAL.includes(error.code)) {
+          this.#fatal = error;
+          this.#onError(error);
+          // Not awaited: it waits for this loop.
+          void this.stop();
+          return;
+        }
         failures += 1;
         owed = 2;
         if (!error.retryable || failures === OUTAGE) this.#onError(error);

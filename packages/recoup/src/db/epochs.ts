@@ -8,7 +8,7 @@ const SPAN = '281474976710656';
 const firstPosition = (number: string) => `(${number}::bigint * ${SPAN})`;
 
 /** SQL: the newest position there is; null before the first. */
-const lastPosition = `greatest((select tx from recoup.entries order by tx desc limit 1), (select tx from recoup.attempts order by tx desc limit 1))`;
+export const lastPosition = `greatest((select tx from recoup.entries order by tx desc limit 1), (select tx from recoup.attempts order by tx desc limit 1))`;
 
 /** SQL: a transaction id as a position of an epoch. */
 export const positionOf = (xid: string, number: string) =>

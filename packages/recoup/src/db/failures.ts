@@ -126,7 +126,22 @@ export function asRefusal(error: unknown, inTransaction: boolean): Refusal {
     return new TransactionAborted({ cause: error }, { code });
   }
   const state = codeOf(error);
-  return new Refusal(CODES[kind], undefined, state ? { sqlstate: state } : {}, { cause: error });
+  return new Refusal(CODES[kind], reasonOf(error, kind), state ? { sqlstate: state } : {}, { cause: error });
+}
+
+/**
+ * What a person needs to know beside the sentence: which role, database or right, which address. Only where the error is the
+ * server's or the system's own: what wraps one quotes statements and values.
+ */
+function reasonOf(error: unknown, kind: FailureKind): string | undefined {
+  // Two addresses of one host were tried: the first says enough.
+  const first: unknown = (error as { errors?: unknown[] } | undefined)?.errors?.[0] ?? error;
+  const { message, code, severity, syscall } = first as Error & Record<'code' | 'severity' | 'syscall', unknown>;
+  if (kind === 'refused' && severity !== undefined) return `The database refused: ${message}.`;
+  if (kind === 'gone' && syscall !== undefined && typeof code === 'string') {
+    return `The database does not answer: ${message}.`;
+  }
+  return undefined;
 }
 
 /**

@@ -29,9 +29,9 @@ export const RIGHTS: Readonly<Record<string, string>> = {
  */
 export const FILLED_BY_DEFAULT: Readonly<Record<string, string>> = { entries: 'tx', attempts: 'tx' };
 
-/** Of the role that serves: whether it is there, and why rights would not restrict it. */
+/** Of the role that serves, where the schema is still to be made by the one that asks, too: whether it is there, and why rights would not restrict it. */
 const ROLE = `select r.oid is not null as there, coalesce(r.rolsuper, false) as super,
-  coalesce(pg_has_role(r.oid, n.nspowner, 'member'), false) as owns
+  coalesce(pg_has_role(r.oid, coalesce(n.nspowner, current_user::regrole), 'member'), false) as owns
   from (values ($1::text, $2::text)) v (role, schema)
   left join pg_roles r on r.rolname = v.role left join pg_namespace n on n.nspname = v.schema`;
 
@@ -42,18 +42,27 @@ const COLUMNS = `select f.name, string_agg(quote_ident(a.attname), ', ' order by
   join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attname <> f.filled
   group by f.name`;
 
+/** Refuses what `grantTo` would refuse, and changes nothing: before a migration, so that a misspelt role stops that too. */
+export async function checkGrantee(client: Queryable, schema: string, role: string): Promise<void> {
+  if (!isSchemaName(schema)) throw new InvalidInput('schema', SCHEMA_RULE);
+  const [found] = await rowsOf<{ there: boolean; super: boolean; owns: boolean }>(client, ROLE, [role, schema]).catch(
+    (error: unknown) => {
+      throw asRefusal(error, false);
+    },
+  );
+  if (!found?.there) throw new InvalidInput('grantTo', `must name a role that is there; got ${JSON.stringify(role)}`);
+  if (found.super) throw new InvalidInput('grantTo', 'is a superuser: no right restricts it');
+  if (found.owns)
+    throw new InvalidInput('grantTo', 'owns the schema: migrate with another role than the one that serves');
+}
+
 /**
  * Lets a role serve on a schema and do nothing else there: rights it had and does not need are taken away. Repeat it after
  * a migration. Refuses `invalid` where there is no such role, or where it is a superuser or owns the schema.
  */
 export async function grantTo(client: Queryable, schema: string, role: string): Promise<void> {
-  if (!isSchemaName(schema)) throw new InvalidInput('schema', SCHEMA_RULE);
+  await checkGrantee(client, schema, role);
   try {
-    const [found] = await rowsOf<{ there: boolean; super: boolean; owns: boolean }>(client, ROLE, [role, schema]);
-    if (!found?.there) throw new InvalidInput('grantTo', `must name a role that is there; got ${JSON.stringify(role)}`);
-    if (found.super) throw new InvalidInput('grantTo', 'is a superuser: no right restricts it');
-    if (found.owns)
-      throw new InvalidInput('grantTo', 'owns the schema: migrate with another role than the one that serves');
     const filled = [schema, Object.keys(FILLED_BY_DEFAULT), Object.values(FILLED_BY_DEFAULT)];
     const columns = new Map<string, string>();
     for (const row of await rowsOf<{ name: string; columns: string }>(client, COLUMNS, filled)) {

@@ -57,6 +57,12 @@ export async function schemaState(client: Queryable, schema: string): Promise<Sc
   return { applied: Number(row?.applied ?? 0), known, compatibleFrom: Number(row?.compatible_from ?? 0) };
 }
 
+/** The names of the migrations that `migrate` would apply now; reads only. */
+export async function pendingMigrations(client: Queryable, schema: string): Promise<string[]> {
+  const [all, { applied }] = [await migrations(), await schemaState(client, schema)];
+  return all.filter(({ number }) => number > applied).map(({ name }) => name);
+}
+
 /** Refuses a schema this code cannot work on: absent, older, or newer and no longer compatible. */
 export function checkState(state: SchemaState, schema: string): void {
   const facts = { schema, applied: state.applied, known: state.known };

@@ -15,7 +15,8 @@ export function addDemo(program: Command, tools: Tools): void {
     const args = Object.entries(given).flatMap(([name, value]) =>
       value === true ? [`--${name}`] : [`--${name}`, value],
     );
-    const { databaseUrl } = tools.settings().values;
-    tools.exitWith(await runProgram(tools.json() ? [...args, '--json'] : args, databaseUrl));
+    tools.stop.leave();
+    const { databaseUrl, port } = tools.settings().values;
+    tools.exitWith(await runProgram(tools.json() ? [...args, '--json'] : args, databaseUrl, String(port)));
   });
 }

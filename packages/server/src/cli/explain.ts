@@ -42,7 +42,7 @@ async function explain(tools: Tools, wallet: string, options: { at?: string; las
     const entries: Entry[] = [];
     let cursor: number | null = last === undefined ? 0 : Math.max(upTo - last, 0);
     while (cursor !== null && entries.length < upTo) {
-      tools.signal.throwIfAborted();
+      tools.stop.cut.throwIfAborted();
       const page: { entries: Entry[]; cursor: number | null } = await ask('wallets.entries', {
         wallet,
         cursor,
@@ -75,9 +75,9 @@ function why({ type, job, key, reason, actor, jobState, jobReason }: Entry): str
     case 'charge':
       return `job ${job} was submitted (${jobState ?? 'pruned'} now)`;
     case 'refund':
-      return `job ${job} ${reason === 'canceled' ? 'was canceled' : 'did not end well'}${because(jobReason)}`;
+      return `job ${job} ${reason === 'canceled' ? 'was canceled' : 'failed'}, given back${because(jobReason)}`;
     case 'reclaim':
-      return `job ${job} was done after all`;
+      return `job ${job} succeeded after that: taken again`;
     case 'settle':
       return `job ${job}: ${reason === 'kept' ? 'what was delivered is kept' : 'its final price differs'}`;
     default:

@@ -111,7 +111,7 @@ async function exportEntries(tools: Tools, options: EntriesOptions): Promise<voi
   let cursor = start;
   await withTarget(tools, async (ask) => {
     for (let ended = false; !ended; ) {
-      tools.signal.throwIfAborted();
+      tools.stop.cut.throwIfAborted();
       const page = await ask<{ entries: Row[]; cursor: string | null; ended: boolean }>('feed.entries', {
         wallet,
         customer,
@@ -170,7 +170,7 @@ async function exportGrants(tools: Tools, options: Format & Filter): Promise<voi
   await withTarget(tools, async (ask) => {
     let cursor: string | null | undefined;
     do {
-      tools.signal.throwIfAborted();
+      tools.stop.cut.throwIfAborted();
       const page: { remainders: Row[]; cursor: string | null } = await ask('wallets.remainders', {
         wallet,
         customer,

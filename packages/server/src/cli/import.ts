@@ -54,9 +54,12 @@ const withSource = (command: Command) =>
     .option('--delimiter <character>', 'what separates fields of the file', ',');
 
 /** Reads and checks everything that was named. */
-async function readAll({ output, env }: Tools, file: string | undefined, given: Source): Promise<Spool> {
+async function readAll({ output, env, stop }: Tools, file: string | undefined, given: Source): Promise<Spool> {
   const progress = new Progress(output);
-  const onProgress = (rows: number) => progress.say(() => `read ${count(rows)} rows`);
+  const onProgress = (rows: number) => {
+    stop.check(() => 'Stopped while reading: nothing was changed.');
+    progress.say(() => `read ${count(rows)} rows`);
+  };
   if (given.query === undefined) {
     if (file === undefined)
       throw new InvalidInput('file', 'is required: a CSV file, - for stdin, or --query with --from');
@@ -76,9 +79,17 @@ async function runImport(tools: Tools, file: string | undefined, options: Source
   if (problem !== null || options.name === '') throw new InvalidInput('--name', problem ?? 'must not be empty');
   await using rows = await readAll(tools, file, options);
   const progress = new Progress(tools.output);
-  const onProgress = (done: number) => progress.say(() => `${count(done)} of ${count(rows.rows)} wallets`);
+  const onProgress = (done: number) => {
+    const howFar = `${count(done)} of ${count(rows.rows)} wallets`;
+    if (done < rows.rows)
+      tools.stop.check(() =>
+        options.dryRun ? 'Stopped.' : `Stopped after ${howFar}. The same command does the rest.`,
+      );
+    progress.say(() => howFar);
+  };
+  if (!options.dryRun) tools.stop.gently();
   const result = await withTarget(tools, (ask) =>
-    options.dryRun ? preview(ask, rows, onProgress) : importBalances(ask, rows, key, tools.signal, onProgress),
+    options.dryRun ? preview(ask, rows, onProgress) : importBalances(ask, rows, key, onProgress),
   );
   tools.print(options.dryRun ? { dryRun: true, key, ...result } : { key, ...result });
   if (result.refused > 0) {

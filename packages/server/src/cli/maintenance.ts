@@ -1,6 +1,17 @@
 // Commands about the database itself: migrate, verify, doctor.
 import pg from 'pg';
-import { epochState, errors, grantTo, migrate, open, Refusal, type SchemaState, schemaState } from 'recoup';
+import {
+  checkGrantee,
+  epochState,
+  errors,
+  grantTo,
+  migrate,
+  open,
+  pendingMigrations,
+  Refusal,
+  type SchemaState,
+  schemaState,
+} from 'recoup';
 import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
 import { database } from './target.ts';
@@ -19,19 +30,24 @@ async function withClient<T>(settings: Settings, output: Output, work: (client: 
 }
 
 /**
- * The names of the migrations that were applied; with `dryRun` how far the schema is, and nothing is changed. `grantTo`
- * names the role that serves.
+ * The names of the migrations that were applied; with `dryRun` those that would be, and nothing is changed. `grantTo` names
+ * the role that serves: looked for before anything is applied.
  */
 export function runMigrate(
   settings: Settings,
   output: Output,
   { dryRun = false, grantTo: role }: { dryRun?: boolean; grantTo?: string },
-): Promise<{ applied: string[]; state: SchemaState; grantedTo?: string }> {
+): Promise<{ applied?: string[]; wouldApply?: string[]; state: SchemaState; grantedTo?: string }> {
   return withClient(settings, output, async (client) => {
-    const applied = dryRun ? [] : await migrate(client, settings.schema!);
-    if (role !== undefined && !dryRun) await grantTo(client, settings.schema!, role);
-    const state = await schemaState(client, settings.schema!);
-    return { applied, state, ...(role === undefined || dryRun ? {} : { grantedTo: role }) };
+    const schema = settings.schema!;
+    if (role !== undefined) await checkGrantee(client, schema, role);
+    if (dryRun) {
+      return { wouldApply: await pendingMigrations(client, schema), state: await schemaState(client, schema) };
+    }
+    const applied = await migrate(client, schema);
+    if (role !== undefined) await grantTo(client, schema, role);
+    const state = await schemaState(client, schema);
+    return { applied, state, ...(role === undefined ? {} : { grantedTo: role }) };
   });
 }
 

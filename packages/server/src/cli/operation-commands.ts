@@ -23,17 +23,21 @@ export function readValue(field: string, schema: Schema, given: string): unknown
   if (given === 'null' && kinds.some(({ type }) => type === 'null')) return null;
   if (kinds.some(({ type }) => type === 'string')) return given;
   const text = textOf(field, given);
+  const rule = `must be ${kinds.map(({ type }) => type ?? 'JSON').join(' or ')}; got ${shown(given)}`;
+  if (kinds.some(({ type }) => type === 'integer')) {
+    // Digits alone: 1e2 and 1.0 are numbers of JSON, and hardly what somebody means to charge.
+    if (!/^-?\d+$/.test(text.trim())) throw new InvalidInput(field, `${rule}; digits alone`);
+    return Number(text);
+  }
   const list = kinds.find(({ type }) => type === 'array');
   if (list?.items?.type === 'string' && !text.trimStart().startsWith('[')) return text.split(',');
   try {
     return JSON.parse(text);
   } catch {
-    // A text is JSON for a field of any kind, once it is quoted.
-    if (kinds.every(({ type }) => type === undefined)) return text;
-    throw new InvalidInput(
-      field,
-      `must be ${kinds.map(({ type }) => type ?? 'JSON').join(' or ')}; got ${shown(given)}`,
-    );
+    if (kinds.some(({ type }) => type !== undefined)) throw new InvalidInput(field, rule);
+    // A text is JSON for a field of any kind, once it is quoted; but not one that means to be JSON and has a slip in it.
+    if (!/^\s*[[{"]/.test(text)) return text;
+    throw new InvalidInput(field, `begins like JSON and is none; a text that begins so is given in quotes: '"…"'`);
   }
 }
 
@@ -51,12 +55,22 @@ function textOf(field: string, given: string): string {
 }
 
 function optionOf(field: string, schema: Schema, required: boolean): Option {
-  const { description = '', type } = schema;
-  const note = required ? `${description} (required)` : description;
+  const kinds = schema.anyOf ?? [schema];
+  const { type } = kinds[0]!;
+  const description = schema.description ?? kinds[0]!.description ?? '';
+  const nullable = kinds.some((kind) => kind.type === 'null') && !/\bnull\b/.test(description) ? 'null: none.' : '';
+  const note = [description, nullable, required ? '(required)' : ''].filter(Boolean).join(' ');
   if (type === 'boolean')
     return new Option(`--${flagOf(field)} [true|false]`, note).choices(['true', 'false']).preset('true');
-  const option = new Option(`--${flagOf(field)} <${type === 'string' || type === 'integer' ? type : 'json'}>`, note);
+  const option = new Option(`--${flagOf(field)} <${placeholderOf(field, kinds[0]!)}>`, note);
   return schema.enum ? option.choices(schema.enum) : option;
+}
+
+/** What stands for the value: `--queue <name>`, `--price <integer>`, `--payload <json>`. */
+function placeholderOf(field: string, { type, items }: Schema): string {
+  if (field === 'queue') return 'name';
+  if (type === 'string' || type === 'integer') return type;
+  return type === 'array' && items?.type === 'string' ? 'a,b,…' : 'json';
 }
 
 /** Adds `aggregate verb` for each operation that a person or a script may ask for. */

@@ -15,22 +15,17 @@ import { failure, type Output, readable } from './output.ts';
 import { addPrune } from './prune.ts';
 import { describeSettings, kebab, type Resolved, resolveSettings, SETTINGS } from './settings.ts';
 import { runStart } from './start.ts';
+import { type Stop, Stopped } from './stop.ts';
 import { openTarget } from './target.ts';
 import type { Tools } from './tools.ts';
+import { describeUses, refuseUnused } from './uses.ts';
 import { addWork } from './work.ts';
 
 export interface Environment {
   env: NodeJS.ProcessEnv;
   output: Output;
-  signal: AbortSignal;
+  stop: Stop;
 }
-
-const GOES_WITH_ALL = `
-Every command takes the settings of \`recoup --help\` too: --database-url or --server say where it is carried out (without
-both Recoup starts a PostgreSQL of its own in ./.recoup), --json prints JSON. \`recoup config\` shows all of them.`;
-
-/** As shells have it: 128 and the number of SIGINT. */
-const INTERRUPTED = 130;
 
 /** Runs one command line; returns the exit code. */
 export async function run(argv: readonly string[], environment: Environment): Promise<number> {
@@ -45,9 +40,10 @@ export async function run(argv: readonly string[], environment: Environment): Pr
   } catch (error) {
     // Commander has said what was wrong, or printed the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (environment.signal.aborted && !(error instanceof Refusal)) {
-      output.err('Interrupted.');
-      return INTERRUPTED;
+    const { stop } = environment;
+    if (stop.asked.aborted && !(error instanceof Refusal)) {
+      output.err(error instanceof Stopped ? error.message : 'Interrupted.');
+      return stop.code;
     }
     return failure(error, output, program.opts().json === true);
   }
@@ -64,7 +60,7 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: (text) => output.out(text.trimEnd()), writeErr: (text) => output.err(text.trimEnd()) })
-    .addHelpText('afterAll', GOES_WITH_ALL)
+    .addHelpText('afterAll', ({ command }) => describeUses(command))
     .option('--json', 'print JSON instead of tables')
     .option('--config <file>', 'settings in YAML; ./recoup.yaml is read where it is there');
   for (const [name, { kind, about }] of Object.entries(SETTINGS)) {
@@ -78,6 +74,12 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
     const { json, config, ...flags } = program.opts();
     return resolveSettings(flags, env, config as string | undefined);
   };
+  program.hook('preAction', (_, command) => {
+    const resolved = settings();
+    refuseUnused(command, resolved);
+    for (const name of resolved.unknown)
+      output.err(`${name} is in the environment and is no setting: see recoup config.`);
+  });
   const print = (answer: unknown) => output.out(program.opts().json ? JSON.stringify(answer) : readable(answer));
   const json = () => program.opts().json === true;
   const tools: Tools = { ...environment, settings, json, print, exitWith };
@@ -91,18 +93,21 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
 
 function addProcessCommands(
   program: Command,
-  { output }: Environment,
+  { output, stop }: Environment,
   settings: () => Resolved,
   print: (answer: unknown) => void,
 ): void {
   program
     .command('start')
     .description('serve HTTP, sweep, and apply missing migrations first')
-    .action(() => runStart(settings().values, output));
+    .action(() => {
+      stop.leave();
+      return runStart(settings().values, output);
+    });
   program
     .command('migrate')
     .description('apply missing migrations')
-    .option('--dry-run', 'say how far the schema is, change nothing')
+    .option('--dry-run', 'say how far the schema is and what would be applied, change nothing')
     .option('--grant-to <role>', 'let this role serve on the schema, and do nothing else there')
     .action(async (options: { dryRun?: boolean; grantTo?: string }) =>
       print(await runMigrate(settings().values, output, options)),
@@ -141,24 +146,42 @@ async function ask(
   input: Record<string, unknown>,
   options: Record<string, unknown>,
   { values }: Resolved,
-  { output, signal }: Environment,
+  { output, stop }: Environment,
   print: (answer: unknown) => void,
 ): Promise<void> {
+  const bulk = operation.name === 'deadLetters.redriveAll';
   const target = await openTarget(values, output);
   try {
-    if (options.dryRun && operation.name === 'deadLetters.redriveAll') {
+    if (options.dryRun && bulk) {
       const { confirm, ...filter } = input;
       const preview = operations.find(({ name }) => name === 'deadLetters.preview')!;
-      return print(await target.ask(preview, filter, signal));
+      return print(await target.ask(preview, filter, stop.cut));
     }
-    const answer = target.ask(operation, input, signal);
+    if (bulk) stop.gently();
+    // In this process the step at work is finished by itself; a server is told by hanging up, once it was heard of the step.
+    const answer = target.ask(operation, input, bulk && values.server === undefined ? stop.asked : stop.cut);
     if (!operation.stream) return print(await answer);
-    for await (const line of answer as AsyncIterable<{ ended?: boolean }>) {
+    await printLines(answer as AsyncIterable<Line>, bulk, stop, output);
+  } finally {
+    await target.close();
+  }
+}
+
+type Line = { ended?: boolean; done?: number; of?: number };
+
+async function printLines(lines: AsyncIterable<Line>, bulk: boolean, stop: Stop, output: Output): Promise<void> {
+  let last: Line = {};
+  const howFar = () => `Stopped: ${last.done ?? 0} of ${last.of ?? 'them'} were looked at. Preview again for the rest.`;
+  try {
+    for await (const line of lines) {
+      last = line;
       // Progress is no data: the last line is.
       if (line.ended === false) output.err(JSON.stringify(line));
       else output.out(JSON.stringify(line));
+      if (bulk && line.ended === false) stop.check(howFar);
     }
-  } finally {
-    await target.close();
+  } catch (error) {
+    if (bulk && !(error instanceof Refusal)) stop.check(howFar);
+    throw error;
   }
 }

@@ -28,8 +28,9 @@ async function prune(tools: Tools, options: Options): Promise<void> {
   const answer = await withTarget(tools, async (ask) => {
     if (options.dryRun) return ask('jobs.prune', { ...which, dryRun: true });
     let pruned = 0;
+    tools.stop.gently();
     for (;;) {
-      tools.signal.throwIfAborted();
+      tools.stop.check(() => `Stopped: ${count(pruned)} jobs were pruned. The same command goes on with the rest.`);
       const step = await ask<{ pruned: number }>('jobs.prune', { ...which, count: batch });
       pruned += step.pruned;
       progress.say(() => `${count(pruned)} jobs pruned`);

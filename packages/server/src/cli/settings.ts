@@ -1,6 +1,6 @@
 // The settings of the command line: one table; flags over environment over file over defaults, and where each value came from.
 import { readFileSync } from 'node:fs';
-import { InvalidInput } from 'recoup';
+import { addressProblem, InvalidInput } from 'recoup';
 import { parse } from 'yaml';
 
 type Kind = 'text' | 'integer' | 'flag' | 'list';
@@ -15,9 +15,16 @@ interface Setting {
   secret?: boolean;
   /** Of an integer: from, to. */
   range?: readonly [number, number];
-  /** Of a text: what it must look like, and that in words. */
-  form?: readonly [RegExp, string];
+  /** Of a text, and of each of a list: what is wrong with it, or null. It repeats nothing of a secret. */
+  problem?: (text: string) => string | null;
 }
+
+const like = (form: RegExp, words: string) => (text: string) => (form.test(text) ? null : words);
+/** Secrets that sign are as their sender gave them out: 24 bytes or more, in base64. */
+const signing = like(
+  /^whsec_(?:[A-Za-z0-9+/]{4}){8,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+  'must hold secrets as whsec_ and the base64 of at least 24 bytes',
+);
 
 /** The table. A name is `--kebab-case` as a flag, `RECOUP_UPPER_CASE` in the environment, and itself in the file. */
 export const SETTINGS = {
@@ -26,6 +33,7 @@ export const SETTINGS = {
     about: 'postgres://… to use; without it Recoup starts a PostgreSQL of its own',
     env: 'DATABASE_URL',
     secret: true,
+    problem: addressProblem,
   },
   dataDir: { kind: 'text', about: 'where the PostgreSQL of its own keeps its data', fallback: '.recoup' },
   schema: { kind: 'text', about: 'the schema Recoup lives in', fallback: 'recoup' },
@@ -51,7 +59,7 @@ export const SETTINGS = {
   publicUrl: {
     kind: 'text',
     about: 'what signed callback URLs begin with',
-    form: [/^https?:\/\/[^\s/?#]+[^\s?#]*$/, 'must be http(s)://… without a query'],
+    problem: like(/^https?:\/\/[^\s/?#]+[^\s?#]*$/, 'must be http(s)://… without a query'),
   },
   requireKeys: { kind: 'flag', about: 'ask for keys on loopback too', fallback: false },
   insecure: { kind: 'flag', about: 'serve everybody without a key, whatever the address', fallback: false },
@@ -76,17 +84,42 @@ export const SETTINGS = {
     kind: 'text',
     about: 'fatal, error, warn, info, debug, trace or silent',
     fallback: 'info',
-    form: [/^(fatal|error|warn|info|debug|trace|silent)$/, 'must be fatal, error, warn, info, debug, trace or silent'],
+    problem: like(
+      /^(fatal|error|warn|info|debug|trace|silent)$/,
+      'must be fatal, error, warn, info, debug, trace or silent',
+    ),
   },
-  webhookReplicate: { kind: 'list', about: 'signing secrets of Replicate (whsec_…)', fallback: [], secret: true },
-  webhookGeneric: {
+  webhookReplicate: {
     kind: 'list',
-    about: 'signing secrets of senders of your own (whsec_…)',
+    about: 'signing secrets of Replicate (whsec_…)',
     fallback: [],
     secret: true,
+    problem: signing,
   },
-  webhookFal: { kind: 'list', about: 'public keys of fal (x of its key set)', fallback: [] },
-  server: { kind: 'text', about: 'the URL of a server to talk to instead of a database' },
+  webhookGeneric: {
+    kind: 'list',
+    about: 'signing secrets of senders of your own (whsec_ and the base64 of at least 24 bytes)',
+    fallback: [],
+    secret: true,
+    problem: signing,
+  },
+  webhookFal: {
+    kind: 'list',
+    about: 'public keys of fal (x of its key set)',
+    fallback: [],
+    problem: like(
+      /^[A-Za-z0-9_-]{43}$/,
+      'must hold public keys: x of each key of its key set, 43 characters of base64url',
+    ),
+  },
+  server: {
+    kind: 'text',
+    about: 'the URL of a server to talk to instead of a database',
+    problem: (text) =>
+      /^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(text) && URL.canParse(text)
+        ? null
+        : 'must be the URL of the service: http://host:port or https://…',
+  },
   key: { kind: 'text', about: 'the API key for that server', secret: true },
 } as const satisfies Record<string, Setting>;
 
@@ -100,6 +133,8 @@ export interface Resolved {
   values: Settings;
   from: Record<SettingName, Origin>;
   file: string | undefined;
+  /** Variables of the environment that look like a setting and are none. */
+  unknown: readonly string[];
 }
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
@@ -108,17 +143,25 @@ const FILE = 'recoup.yaml';
 export const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const envName = (name: string) => `RECOUP_${kebab(name).replaceAll('-', '_').toUpperCase()}`;
 
+const KNOWN = new Set(NAMES.map(envName));
+/** Variables that are no settings: what commands read beside them, what `recoup work` sets, what deploy/ and examples/ use. */
+const OTHERS =
+  /^RECOUP_(CONFIG|IMPORT_FROM|WALLET|JOB|ATTEMPT|QUEUE|EARLIER_(ATTEMPT|REF)|URL|(OWNER|APP)_PASSWORD|FAR)$/;
+
 function envOf(name: SettingName, env: NodeJS.ProcessEnv): string | undefined {
   const { env: other } = SETTINGS[name] as Setting;
   return env[envName(name)] ?? (other === undefined ? undefined : env[other]);
 }
 
 /** A value as its kind wants it, wherever it came from. */
-function readSetting(name: string, { kind, range, form }: Setting, given: unknown): unknown {
+function readSetting(name: string, { kind, range, problem }: Setting, given: unknown): unknown {
   if (kind === 'list') {
     const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given;
-    if (Array.isArray(parts) && parts.every((part) => typeof part === 'string')) return parts.filter(Boolean);
-    throw new InvalidInput(name, 'must be a list of texts');
+    if (!Array.isArray(parts) || !parts.every((part) => typeof part === 'string'))
+      throw new InvalidInput(name, 'must be a list of texts');
+    const list = parts.filter(Boolean);
+    for (const part of list) refuse(name, problem?.(part));
+    return list;
   }
   if (kind === 'flag') {
     if (typeof given === 'boolean') return given;
@@ -131,9 +174,13 @@ function readSetting(name: string, { kind, range, form }: Setting, given: unknow
     if (Number.isSafeInteger(number) && (number as number) >= from && (number as number) <= to) return number;
     throw new InvalidInput(name, `must be an integer from ${from} to ${to}`);
   }
-  if (typeof given === 'string' && form && !form[0].test(given)) throw new InvalidInput(name, form[1]);
-  if (typeof given === 'string' && given !== '') return given;
-  throw new InvalidInput(name, 'must be a text that is not empty');
+  if (typeof given !== 'string' || given === '') throw new InvalidInput(name, 'must be a text that is not empty');
+  refuse(name, problem?.(given));
+  return given;
+}
+
+function refuse(name: string, problem: string | null | undefined): void {
+  if (typeof problem === 'string') throw new InvalidInput(name, problem);
 }
 
 /** The file's settings: the one that is named must be there, ./recoup.yaml may be. */
@@ -183,7 +230,8 @@ export function resolveSettings(
     from[name] = found?.[0] ?? 'default';
     values[name] = found ? readSetting(name, setting, found[1]) : setting.fallback;
   }
-  return { values: values as Settings, from: from as Record<SettingName, Origin>, file: file.path };
+  const unknown = Object.keys(env).filter((name) => /^RECOUP_/.test(name) && !KNOWN.has(name) && !OTHERS.test(name));
+  return { values: values as Settings, from: from as Record<SettingName, Origin>, file: file.path, unknown };
 }
 
 /** The settings as rows for people: secrets only say that they are set. */

@@ -41,15 +41,27 @@ function serviceOptions(settings: Settings, url: string) {
   };
 }
 
+/** The command that makes the first key, for the database that was meant. */
+function withFlags(error: unknown, { databaseUrl, dataDir, schema }: Settings): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'keys_required') return error;
+  // The URL holds a password: it is named, not repeated.
+  const where = databaseUrl === undefined ? ` --data-dir ${JSON.stringify(dataDir)}` : ' --database-url … (as here)';
+  return new Refusal(error.code, `${error.message}${where} --schema ${schema}`, error.details);
+}
+
 /** What still holds the process when everything is closed, such as a collector that does not answer, goes this long after. */
 const LINGER_MS = 100;
 
 /** Resolves when a signal has stopped it. A second signal stops it now. */
 export async function runStart(settings: Settings, output: Output): Promise<void> {
   const tracing = settings.tracing ? await startTracing() : undefined;
-  const { url, stop } = await database(settings, output);
+  const { url, stop, announce } = await database(settings, output, { keep: true });
   try {
-    const service = await startService({ ...serviceOptions(settings, url), ...(tracing ? { tracing } : {}) });
+    const options = { ...serviceOptions(settings, url), ...(tracing ? { tracing } : {}) };
+    const service = await startService(options).catch((error: unknown) => {
+      throw withFlags(error, settings);
+    });
+    await announce(service.url);
     output.err(`Recoup serves ${service.url} (OpenAPI: ${service.url}/openapi.json)`);
     if (settings.insecure) output.err('It serves everybody without a key: --insecure was given.');
     await told(() => {

@@ -2,6 +2,7 @@
 import { type ErrorCode, errors, InvalidInput, open, Refusal } from 'recoup';
 import { startEmbedded } from '../embedded/embedded.ts';
 import { EmbeddedError } from '../embedded/errors.ts';
+import { keepEmbedded } from '../embedded/keep.ts';
 import { Keys } from '../keys/keys.ts';
 import { checkFields } from '../operations/check.ts';
 import type { Context, Operation, StreamEvent } from '../operations/operation.ts';
@@ -18,23 +19,26 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** The database that the settings name, or one of our own; with what stops it. */
+/** The database that the settings name, or one of our own, with what stops it. `keep`: ours is started again where it dies. */
 export async function database(
   settings: Settings,
   output: Output,
-): Promise<{ url: string; stop: () => Promise<void> }> {
+  { keep = false }: { keep?: boolean } = {},
+): Promise<{ url: string; stop: () => Promise<void>; announce: (serves: string) => Promise<void> }> {
   // Through a server everything else goes; silently another database would be looked at.
   if (settings.server !== undefined)
     throw new InvalidInput('server', 'cannot be used here: this command works on a database itself (--database-url)');
-  if (settings.databaseUrl !== undefined) return { url: settings.databaseUrl, stop: async () => {} };
+  if (settings.databaseUrl !== undefined)
+    return { url: settings.databaseUrl, stop: async () => {}, announce: async () => {} };
   const dataDir = settings.dataDir as string;
-  const embedded = await startEmbedded({ dataDir, onProgress: output.err }).catch((error: unknown) => {
+  const start = keep ? keepEmbedded : startEmbedded;
+  const embedded = await start({ dataDir, onProgress: output.err }).catch((error: unknown) => {
     if (!(error instanceof EmbeddedError) || error.code !== 'data_directory_in_use') throw error;
-    const hint =
-      'Where that is recoup start, talk to it: --server http://127.0.0.1:7420, or the address that it printed.';
+    if (error.message.includes('--server')) throw error;
+    const hint = 'Where that is recoup start, talk to it: --server with the address that it printed.';
     throw new EmbeddedError(error.code, `${error.message} ${hint}`);
   });
-  return { url: embedded.url, stop: embedded.stop };
+  return embedded;
 }
 
 export async function openTarget(settings: Settings, output: Output): Promise<Target> {
@@ -74,6 +78,10 @@ async function* data(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown
 function remote(server: string, key: string | undefined): Target {
   const base = server.replace(/\/+$/, '');
   const send = async (operation: Operation, input: Input, signal: AbortSignal): Promise<Response> => {
+    for (const name of Object.keys(operation.params.properties)) {
+      // Nobody would hear of it: the address would be another one.
+      if (/^\.\.?$/.test(String(input[name]))) throw new InvalidInput(name, 'must not be "." or ".."');
+    }
     const { method, path, body } = requestOf(operation, input);
     const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
     if (key !== undefined) headers.authorization = `Bearer ${key}`;

@@ -3,13 +3,14 @@ import { InvalidInput } from 'recoup';
 import { operations } from '../operations/operations.ts';
 import type { Output } from './output.ts';
 import type { Resolved } from './settings.ts';
+import type { Stop } from './stop.ts';
 import { openTarget } from './target.ts';
 
 export interface Tools {
   env: NodeJS.ProcessEnv;
   output: Output;
-  /** Fires when the command is to stop. */
-  signal: AbortSignal;
+  /** Says when the command is to stop. */
+  stop: Stop;
   settings(): Resolved;
   /** Whether JSON is wanted. */
   json(): boolean;
@@ -28,7 +29,7 @@ export async function withTarget<T>(tools: Tools, work: (ask: Ask) => Promise<T>
   try {
     return await work(<A>(name: string, input: Input = {}) => {
       const operation = operations.find((one) => one.name === name)!;
-      return target.ask(operation, input, tools.signal) as Promise<A>;
+      return target.ask(operation, input, tools.stop.cut) as Promise<A>;
     });
   } finally {
     await target.close();

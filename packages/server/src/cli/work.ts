@@ -58,6 +58,7 @@ export function addWork(program: Command, tools: Tools): void {
 const collect = (value: string, before: string[] = []) => [...before, value];
 
 async function work(tools: Tools, given: Given): Promise<void> {
+  tools.stop.leave();
   const { output } = tools;
   const handler = saying(handlerOf(given, output.err), output.err);
   const options = optionsOf(given, output.err);
@@ -167,7 +168,7 @@ async function onDatabase(
   handler: Handler,
   options: WorkOptions,
 ): Promise<Running> {
-  const { url, stop } = await database(settings, output);
+  const { url, stop } = await database(settings, output, { keep: true });
   try {
     const { schema, pooler, maxConnections, lockTimeoutMs, pollMs, sweep } = settings;
     const recoup = await open({

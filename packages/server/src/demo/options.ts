@@ -14,6 +14,8 @@ export interface Options {
   /** How many times faster than the requests really arrived. */
   speed: number;
   trace: string;
+  /** Where it serves at the end; a free one where it is taken. */
+  port: number;
 }
 
 /** The arguments, or what is in the files they name, are not as they must be: exit code 2. */
@@ -33,6 +35,7 @@ export const descriptions = [
   { flags: '--serve', about: 'stay up at the end and serve what came of it, also without a terminal' },
   { flags: '--headless', about: 'plain lines only, the last of them "demo ok: …" or "demo failed: …"; then it ends' },
 ] as const;
+const PORT_OPTION = { flags: '--port <n>', about: 'serve there at the end; RECOUP_PORT, or 7420 unless set' };
 const JSON_OPTION = { flags: '--json', about: 'one JSON object on stdout, all else on stderr; then it ends' };
 
 export const help = `Recoup's demo: real requests, a provider that misbehaves, and what the credits come to in the end. On a terminal it then
@@ -40,11 +43,12 @@ serves what came of it, until Ctrl-C. Without one (in a pipe, in CI) it ends, un
 
   npm start -- [options]
 
-${[...descriptions, JSON_OPTION, { flags: '--help', about: 'this' }].map(({ flags, about }) => `  ${flags.padEnd(15)} ${about}`).join('\n')}
+${[...descriptions, PORT_OPTION, JSON_OPTION, { flags: '--help', about: 'this' }].map(({ flags, about }) => `  ${flags.padEnd(15)} ${about}`).join('\n')}
 
 Exit codes: 0 all is as it must be, 1 something is not, 2 wrong options or trace, 130 Ctrl-C before its end.`;
 
-export function parseOptions(args: string[]): Options {
+/** `port`: the one of the environment. */
+export function parseOptions(args: string[], port = '7420'): Options {
   const { values } = parsed(args);
   const ends = values.headless || values.json;
   if (ends && values.serve) throw new UsageError('--serve: goes neither with --headless nor with --json, which end');
@@ -57,6 +61,7 @@ export function parseOptions(args: string[]): Options {
     seed: integer('--seed', values.seed ?? '1', 0, 4_294_967_295),
     speed: speed(values.speed ?? String(SPEED)),
     trace: values.trace ?? bundledTrace,
+    port: integer(values.port === undefined ? 'RECOUP_PORT' : '--port', values.port ?? port, 0, 65_535),
   };
 }
 
@@ -73,6 +78,7 @@ function parsed(args: string[]) {
         seed: { type: 'string' },
         speed: { type: 'string' },
         trace: { type: 'string' },
+        port: { type: 'string' },
       },
     });
   } catch (error) {

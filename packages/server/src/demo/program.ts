@@ -1,4 +1,5 @@
 // The demo as a program: options, Ctrl-C, exit codes, what goes to which stream, and whether it stays up at the end.
+import { addressProblem } from 'recoup';
 import { EmbeddedError } from '../embedded/errors.ts';
 import { runDemo } from './demo.ts';
 import { help, type Options, parseOptions, UsageError } from './options.ts';
@@ -10,15 +11,17 @@ import { loadJobs } from './trace.ts';
 /** npm passes a Ctrl-C on that the terminal has sent already: so soon after the first it is the same one. */
 const SAME_MS = 400;
 
-/** Runs it to its end; gives the exit code. `databaseUrl` names a server for a throw-away database. */
-export async function runProgram(args: string[], databaseUrl: string | undefined): Promise<number> {
+/** Runs it to its end; gives the exit code. `databaseUrl` names a server for a throw-away database, `port` is the environment's. */
+export async function runProgram(args: string[], databaseUrl: string | undefined, port?: string): Promise<number> {
   let options: Options;
   try {
-    options = parseOptions(args);
+    options = parseOptions(args, port);
     if (options.help) {
       console.log(help);
       return 0;
     }
+    const problem = databaseUrl ? addressProblem(databaseUrl) : null;
+    if (problem !== null) throw new UsageError(`DATABASE_URL: ${problem}`);
     const jobs = await loadJobs(options);
     return await run(jobs, options, databaseUrl);
   } catch (error) {
@@ -44,7 +47,7 @@ async function run(
       concluded = conclude(result, options, screen);
       // A script that waits for the end must not wait for ever: without a terminal it ends, unless told otherwise.
       if (concluded === 0 && (options.serve ?? Boolean(process.stdout.isTTY)))
-        await serve(url, screen, interrupt.signal);
+        await serve(url, options.port, screen, interrupt.signal);
     });
     return concluded!;
   } catch (error) {

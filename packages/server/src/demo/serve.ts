@@ -1,11 +1,11 @@
 // After the demo: serves what came of it over HTTP, with three requests to copy, until Ctrl-C.
 import { once } from 'node:events';
+import { Refusal } from 'recoup';
 import { type Service, startService } from '../service.ts';
 import { poolOf } from './connections.ts';
 import { rules } from './design.ts';
 import type { Screen } from './screen.ts';
 
-const PORT = 7420;
 const PRICE = 40;
 
 /** A job whose story is worth reading, in the wallet with the shortest ledger: refunded and taken again, where there is one. */
@@ -23,16 +23,16 @@ interface Example {
 }
 
 /** Serves until the signal fires; then everything of it is closed. */
-export async function serve(databaseUrl: string, screen: Screen, signal: AbortSignal): Promise<void> {
+export async function serve(databaseUrl: string, port: number, screen: Screen, signal: AbortSignal): Promise<void> {
   const pool = poolOf(databaseUrl, 1);
   const found = await pool.query<Example>(WORTH_READING);
   await pool.end();
-  const [service, taken] = await listen(databaseUrl);
+  const [service, taken] = await listen(databaseUrl, port);
   try {
     const { bold, dim } = screen.colors;
     screen.line();
     screen.line(`${bold('4')}  ${bold(`It is served at ${service.url}, until Ctrl-C`)}`);
-    if (taken) screen.line(dim(`   port ${PORT} is taken, so it is another one`));
+    if (taken) screen.line(dim(`   port ${port} is taken, so it is another one`));
     for (const { what, command } of requests(service.url, found.rows[0]!)) {
       screen.line();
       screen.line(dim(`   ${what}`));
@@ -46,12 +46,12 @@ export async function serve(databaseUrl: string, screen: Screen, signal: AbortSi
   }
 }
 
-async function listen(connection: string): Promise<[service: Service, taken: boolean]> {
+async function listen(connection: string, port: number): Promise<[service: Service, taken: boolean]> {
   const open = { connection, onError: () => {} };
   try {
-    return [await startService({ open, port: PORT }), false];
+    return [await startService({ open, port }), false];
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    if (!(error instanceof Refusal) || error.code !== 'port_in_use') throw error;
     return [await startService({ open, port: 0 }), true];
   }
 }

@@ -9,7 +9,8 @@ import { asEmbeddedError, EmbeddedError } from './errors.ts';
 import { openPlace, openThrowaway, type Place } from './folders.ts';
 import { findServer, type Server } from './lock.ts';
 import { removeLeftovers } from './names.ts';
-import { formatId, thisProcess } from './processes.ts';
+import { recordOwner } from './owner.ts';
+import { formatId, isThere, thisProcess } from './processes.ts';
 import { launch, type Plan, stopServer } from './server.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
@@ -44,6 +45,10 @@ export interface Embedded {
   readonly pid: number;
   /** Whether the server was left running by a process that died. */
   readonly adopted: boolean;
+  /** Whether PostgreSQL still runs. */
+  alive(): Promise<boolean>;
+  /** Tells who comes to the same data, and is refused, where this process answers HTTP. */
+  announce(serves: string): Promise<void>;
   /** Ends all connections and stops PostgreSQL; may be called again. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -71,6 +76,8 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       dataDir: place.folder,
       pid: server.pid,
       adopted,
+      alive: () => isThere(server),
+      announce: (serves) => recordOwner(plan.data, server, serves),
       stop,
       [Symbol.asyncDispose]: stop,
     };

@@ -4,13 +4,13 @@ const exitCodes = {
   /** Somebody else runs a PostgreSQL on this data. */
   data_directory_in_use: 3,
   /** The port that was asked for is taken. */
-  port_in_use: 1,
+  port_in_use: 3,
   /** There is no PostgreSQL for this machine, or it cannot run here. */
   embedded_unavailable: 1,
   permission_denied: 1,
   disk_full: 1,
-  /** The folder holds something else, or data of another major version. */
-  data_directory_unusable: 1,
+  /** What is named is a file, holds something else, or data of another major version. */
+  data_directory_unusable: 2,
   start_failed: 1,
   stop_failed: 1,
 } as const;

@@ -36,8 +36,12 @@ const pointer = 'location';
 export async function openPlace(dataDir: string): Promise<Place> {
   const named = resolve(dataDir);
   await makeFolder(named).catch((error: unknown) => {
+    if (isErrno(error, 'ENOTDIR', 'EEXIST')) {
+      const text = `${named} is a file, or lies below one: name a folder, new or empty.`;
+      throw new EmbeddedError('data_directory_unusable', text);
+    }
     // ENOENT is what Node says of a read-only file system here.
-    if (!isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST')) throw error;
+    if (!isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENOENT')) throw error;
     throw new EmbeddedError('permission_denied', `The folder ${named} is absent and cannot be made (${error.code}).`);
   });
   await refuseForeign(named);

@@ -26,23 +26,32 @@ export function ownerIn(line: string): string | undefined {
  * status, because PostgreSQL writes its command line before that and may have an old one there until then.
  */
 export async function ownerOf(data: string, server: Server): Promise<ProcessId | undefined> {
-  const text = await readFile(ownerFile(data), 'utf8').catch(() => '{}');
-  const record = readRecord(text);
+  const record = await recordOf(data);
   const id = record.server === formatId(server) ? record.owner : ownerIn(await commandLine(data));
   return id === undefined ? undefined : parseId(id);
 }
 
-function readRecord(text: string): { server?: string; owner?: string } {
+const recordOf = async (data: string) => readRecord(await readFile(ownerFile(data), 'utf8').catch(() => '{}'));
+
+interface OwnerRecord {
+  server?: string;
+  owner?: string;
+  /** Where the owner answers HTTP, if it does. */
+  serves?: string;
+}
+
+function readRecord(text: string): OwnerRecord {
   try {
-    return JSON.parse(text) as { server?: string; owner?: string };
+    return JSON.parse(text) as OwnerRecord;
   } catch {
     return {};
   }
 }
 
-/** It names the server too: what it says of an earlier one does not count. */
-export async function recordOwner(data: string, server: ProcessId): Promise<void> {
-  const record = { server: formatId(server), owner: formatId(await thisProcess()) };
+/** It names the server too: what it says of an earlier one does not count. `serves`: where this process answers HTTP. */
+export async function recordOwner(data: string, server: ProcessId, serves?: string): Promise<void> {
+  const record: OwnerRecord = { server: formatId(server), owner: formatId(await thisProcess()) };
+  if (serves !== undefined) record.serves = serves;
   const temporary = await temporaryName(ownerFile(data));
   await writeFile(temporary, `${JSON.stringify(record)}\n`, { flag: 'wx', mode: 0o644 });
   await rename(temporary, ownerFile(data));
@@ -56,10 +65,11 @@ function ownerFile(data: string): string {
 export async function refuseOwned(data: string, server: Server): Promise<void> {
   const owner = await ownerOf(data, server);
   if (owner && !(await isAlive(owner))) return;
-  throw inUse(data, server, owner);
+  const { server: recorded, serves } = await recordOf(data);
+  throw inUse(data, server, owner, recorded === formatId(server) ? serves : undefined);
 }
 
-function inUse(data: string, server: Server, owner: ProcessId | undefined): EmbeddedError {
+function inUse(data: string, server: Server, owner: ProcessId | undefined, serves?: string): EmbeddedError {
   const folder = dirname(data);
   if (!owner) {
     const text = `The data in ${folder} is in use by a PostgreSQL that Recoup did not start (process ${server.pid}).`;
@@ -67,5 +77,6 @@ function inUse(data: string, server: Server, owner: ProcessId | undefined): Embe
   }
   const who = owner.pid === process.pid ? `this process (${owner.pid})` : `the Recoup process ${owner.pid}`;
   const text = `The data in ${folder} is in use by ${who}, whose PostgreSQL is process ${server.pid}.`;
-  return new EmbeddedError('data_directory_in_use', `${text} Stop that one, or name another folder.`);
+  const instead = serves === undefined ? '' : ` Or talk to it: --server ${serves}`;
+  return new EmbeddedError('data_directory_in_use', `${text} Stop that one, or name another folder.${instead}`);
 }

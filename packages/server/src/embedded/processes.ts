@@ -76,6 +76,17 @@ export async function isAlive(id: ProcessId): Promise<boolean> {
   return (await identify(id.pid))?.started === id.started;
 }
 
+/** The same for one that is looked at again and again: without /proc by its pid alone, since `ps` is a process each time. */
+export async function isThere(id: ProcessId): Promise<boolean> {
+  try {
+    if (hasProc) return await isAlive(id);
+    process.kill(id.pid, 0);
+  } catch (error) {
+    return !isErrno(error, 'ESRCH');
+  }
+  return true;
+}
+
 let self: Promise<ProcessId> | undefined;
 export function thisProcess(): Promise<ProcessId> {
   self ??= identify(process.pid).then((id) => id ?? { pid: process.pid, started: unknown });

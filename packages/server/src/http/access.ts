@@ -63,7 +63,7 @@ export class Access {
     const foreign = origin !== undefined && origin.replace(/^https?:\/\//, '').toLowerCase() !== host?.toLowerCase();
     // Browsers send the second also where they send no origin: for an image, say, whose address is one of ours.
     if (foreign || site === 'cross-site' || site === 'same-site') {
-      throw new Refusal('forbidden', 'Requests of pages of other origins are not taken.', { origin: origin ?? null });
+      throw new Refusal('foreign_origin', undefined, { origin: origin ?? null });
     }
   }
 

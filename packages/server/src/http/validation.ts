@@ -33,8 +33,13 @@ export function invalidInput(
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const { missingProperty, additionalProperty, allowedValues } = error.params as Record<string, unknown>;
-  if (typeof missingProperty === 'string')
-    return new InvalidInput(fieldName([...parts, missingProperty]), 'is required');
+  if (typeof missingProperty === 'string') {
+    const field = fieldName([...parts, missingProperty]);
+    // A name that is misspelt is what is missing, most of the time.
+    const others = parts.length === 0 ? unknownOf(operation[where], value) : [];
+    const beside = others.length === 0 ? '' : `; not a field of ${operation.name}: ${others.join(', ')}`;
+    return new InvalidInput(field, `is required${beside}`);
+  }
   if (typeof additionalProperty === 'string') {
     const known = parts.length === 0 ? `; known: ${Object.keys(operation[where]?.properties ?? {}).join(', ')}` : '';
     return new InvalidInput(fieldName([...parts, additionalProperty]), `is not a field of ${operation.name}${known}`);
@@ -44,6 +49,14 @@ export function invalidInput(
     ? `must be one of ${allowedValues.join(', ')}`
     : (error.message ?? 'is wrong');
   return new InvalidInput(parts.length === 0 ? where : fieldName(parts), `${rule}; got ${shown(found)}`);
+}
+
+function unknownOf(schema: TObject | null, value: unknown): string[] {
+  const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  return names
+    .filter((name) => !Object.hasOwn(schema?.properties ?? {}, name))
+    .slice(0, 3)
+    .map(named);
 }
 
 const MAX_NAME = 100;

@@ -46,21 +46,23 @@ export const nothing = (spool: Spool): Imported => ({
   problems: [],
 });
 
-/** Books every row once per wallet and `key`. What concerns one wallet alone is told with its line, the others go on. */
+/**
+ * Books every row once per wallet and `key`. What concerns one wallet alone is told with its line, the others go on.
+ * `onProgress` is called between two batches, and may throw to end it there.
+ */
 export async function importBalances(
   ask: Ask,
   spool: Spool,
   key: string,
-  signal: AbortSignal,
   onProgress: (done: number) => void,
 ): Promise<Imported> {
   const result = nothing(spool);
   let done = 0;
   for await (const batch of spool.batches(BATCH)) {
-    signal.throwIfAborted();
     const open = await openAll(ask, batch, result);
     const [credits, debts] = [open.filter((row) => row.balance > 0), open.filter((row) => row.balance < 0)];
-    result.empty += open.length - credits.length - debts.length;
+    const none = open.filter((row) => row.balance === 0);
+    await leaveEmpty(ask, none, key, result);
     await book(ask, 'wallets.grantMany', credits, key, result);
     await book(ask, 'wallets.adjustMany', debts, key, result);
     done += batch.length;
@@ -110,6 +112,34 @@ async function book(
       refuse(result, rows[index]!, code!, problem);
     }
   });
+}
+
+/** Nothing is booked for nothing; but where an earlier run booked something under the key, the row differs from it. */
+async function leaveEmpty(ask: Ask, rows: readonly Row[], key: string, result: Imported): Promise<void> {
+  if (rows.length === 0) return;
+  const found = await ask<{ items: (Refusal | { lastSeq?: number })[] }>('wallets.balances', {
+    wallets: rows.map(({ wallet }) => wallet),
+  });
+  for (const [index, row] of rows.entries()) {
+    const item = found.items[index]!;
+    const booked = item instanceof Refusal || !item.lastSeq ? null : await bookedUnder(ask, row.wallet, key);
+    if (booked === null) result.empty += 1;
+    else refuse(result, row, 'conflict', `${key} was booked already, with ${booked}`);
+  }
+}
+
+/** The amount of the entry that has the key; an opening is among the first. */
+async function bookedUnder(ask: Ask, wallet: string, key: string): Promise<number | null> {
+  for (let cursor: number | null = 0; cursor !== null; ) {
+    const page: { entries: { key: string | null; amount: number }[]; cursor: number | null } = await ask(
+      'wallets.entries',
+      { wallet, cursor, limit: 1000 },
+    );
+    const found = page.entries.find((entry) => entry.key === key);
+    if (found) return found.amount;
+    cursor = page.cursor;
+  }
+  return null;
 }
 
 function refuse(result: Imported, { line, wallet }: Row, code: string, problem: string): void {

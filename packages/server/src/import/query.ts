@@ -1,13 +1,19 @@
 // The answer of a query as records: read through a cursor, in a transaction that can only read, on one snapshot.
 import pg from 'pg';
-import { asRefusal, InvalidInput } from 'recoup';
+import { addressProblem, asRefusal, InvalidInput } from 'recoup';
 import { type Cells, checkColumns } from './rows.ts';
 
 const PAGE = 5000;
 
 /** The rows of a query on another database. Only a single statement that reads is taken. */
 export async function* readQuery(url: string, query: string): AsyncGenerator<Cells> {
-  const client = connection(url);
+  const problem = addressProblem(url);
+  if (problem !== null) throw new InvalidInput('--from', problem);
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'recoup-import',
+  });
   client.on('error', () => {});
   try {
     await client.connect().catch((error: unknown) => {
@@ -38,14 +44,6 @@ export async function* readQuery(url: string, query: string): AsyncGenerator<Cel
     throw /^[0-9A-Z]{5}$/.test(code ?? '') ? asRefusal(error, false) : error;
   } finally {
     await client.end().catch(() => {});
-  }
-}
-
-function connection(url: string): pg.Client {
-  try {
-    return new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'recoup-import' });
-  } catch {
-    throw new InvalidInput('--from', 'must be postgres://… or another connection string');
   }
 }
 

@@ -12,7 +12,12 @@ const submitFields = {
   notBefore: s.optional(s.instant('The earliest instant of the first attempt.')),
   delayMs: s.optional(s.durationMs('The same as a delay.')),
   maxFailures: s.optional(s.count('After this many failures it is a dead letter.', 1, 1_000_000)),
-  labels: s.optional(Type.Record(Type.String(), Type.String({ maxLength: 200 }), { maxProperties: 32 })),
+  labels: s.optional(
+    Type.Record(Type.String(), Type.String({ maxLength: 200 }), {
+      maxProperties: 32,
+      description: 'Your own words about the job, {"name": "value"}: for reading, nothing goes by them.',
+    }),
+  ),
   deadlineMs: s.optional(s.durationMs('Only without a queue: when it counts as failed unless it is heard of.', 1)),
   upstreamRef: s.optional(s.id('Only without a queue: the reference that the upstream gave.')),
 };
@@ -64,7 +69,7 @@ export const jobs: readonly Operation[] = [
     path: '/v1/batch/jobs',
     params: s.none,
     query: s.none,
-    body: s.fields({ items: Type.Array(item, { minItems: 1, maxItems: 1000 }) }),
+    body: s.fields({ items: Type.Array(item, { minItems: 1, maxItems: 1000, description: s.ITEMS }) }),
     output: s.fields({ items: Type.Array(Type.Union([Submitted, s.Refused])) }),
     batch: true,
     errors: [],

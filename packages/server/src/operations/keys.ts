@@ -15,7 +15,12 @@ export const keys: readonly Operation[] = [
     query: s.none,
     body: s.fields({
       name: s.id('What it is for, for people.'),
-      scopes: Type.Array(s.oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length, uniqueItems: true }),
+      scopes: Type.Array(s.oneOf(SCOPES), {
+        minItems: 1,
+        maxItems: SCOPES.length,
+        uniqueItems: true,
+        description: `What it may do: ${SCOPES.join(', ')}.`,
+      }),
       customer: s.optional(s.id('Bound to the wallets of this customer; only for the scope `viewer` alone.')),
     }),
     output: s.fields({

@@ -84,6 +84,7 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'unauthorized',
   'forbidden',
   'wrong_host',
+  'foreign_origin',
   'rate_limited',
   'internal',
   'database_error',

@@ -8,7 +8,7 @@ export interface Request {
   body: string | undefined;
 }
 
-/** A path segment that no URL parser touches: a dot segment is refused where it arrives, not eaten on the way. */
+/** A dot segment as an id that is refused where it arrives. It arrives only as it is written: `fetch` eats `%2E%2E` as it eats `..`. */
 const segment = (value: unknown) => {
   const text = String(value);
   return text === '.' || text === '..' ? text.replaceAll('.', '%2E') : encodeURIComponent(text);

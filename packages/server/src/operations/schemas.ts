@@ -34,6 +34,7 @@ export const oneOf = <T extends string>(values: readonly T[], description?: stri
 export const json = (description: string) => Type.Unknown({ description });
 export const flag = (description: string) => Type.Boolean({ description });
 export const outcome = (transition: TransitionName) => oneOf(transitions[transition].outcomes);
+export const ITEMS = '1 to 1,000 of what the single form takes; each is answered at its place.';
 const integer = Type.Integer();
 const maybeInteger = orNull(integer);
 const maybeText = orNull(Type.String());

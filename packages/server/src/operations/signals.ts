@@ -43,7 +43,13 @@ export const Succeeded = s.fields(
 const FAIL_ERRORS = ['no_job', 'pruned', 'attempt_required', 'wallet_busy'] as const;
 const SUCCEED_ERRORS = ['no_job', 'pruned', 'canceled', 'balance_limit', 'conflict', 'wallet_busy'] as const;
 const items = <P extends Type.TProperties>(properties: P) =>
-  s.fields({ items: Type.Array(s.fields({ ...s.jobKey.properties, ...properties }), { minItems: 1, maxItems: 1000 }) });
+  s.fields({
+    items: Type.Array(s.fields({ ...s.jobKey.properties, ...properties }), {
+      minItems: 1,
+      maxItems: 1000,
+      description: s.ITEMS,
+    }),
+  });
 
 const byKey: readonly Operation[] = [
   operation({

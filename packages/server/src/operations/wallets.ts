@@ -40,7 +40,7 @@ const Granted = keyed('wallet.grant', 'Granted');
 const Adjusted = keyed('wallet.adjust', 'Adjusted');
 
 const batchOf = <P extends Type.TProperties>(properties: P) =>
-  s.fields({ items: Type.Array(s.fields(properties), { minItems: 1, maxItems: 1000 }) });
+  s.fields({ items: Type.Array(s.fields(properties), { minItems: 1, maxItems: 1000, description: s.ITEMS }) });
 const Remainder = s.fields(
   {
     wallet: Type.String(),
@@ -136,7 +136,9 @@ export const wallets: readonly Operation[] = [
     path: '/v1/batch/balances',
     params: s.none,
     query: s.none,
-    body: s.fields({ wallets: Type.Array(s.wallet, { minItems: 1, maxItems: 1000 }) }),
+    body: s.fields({
+      wallets: Type.Array(s.wallet, { minItems: 1, maxItems: 1000, description: 'Ids of wallets, 1 to 1,000.' }),
+    }),
     output: s.fields({ items: Type.Array(Type.Union([s.Balance, s.Refused])) }),
     writes: false,
     batch: true,

@@ -29,7 +29,8 @@ export interface Settled {
 /** A webhook whose job is not here: the reference was not recorded yet, or the job was lost in a restore. */
 export interface UnknownJob {
   provider: ProviderName;
-  upstreamRef: string;
+  /** Null where a signed URL alone names the job. */
+  upstreamRef: string | null;
   /** What a signed URL names; null without one. */
   wallet: string | null;
   job: string | null;
@@ -88,16 +89,17 @@ export class Callbacks {
     const signedFor = token === undefined ? undefined : await this.#open(name, token);
     const secrets = this.#secrets[name] ?? [];
     // A signature is asked for wherever it can be verified; a signed URL alone is enough where it cannot.
-    if (signedFor === undefined || (provider.signs && secrets.length > 0)) provider.verify(hook, secrets);
+    if (signedFor === undefined || (provider.signs && secrets.length > 0))
+      prove(provider, hook, secrets, token !== undefined);
     // The payload as it came: what the address says is not mixed into it.
-    const report = provider.read(payloadOf(hook));
+    const report = provider.read(payloadOf(hook), signedFor !== undefined);
     try {
-      const target = signedFor ?? (await this.find(report.upstreamRef));
+      const target = signedFor ?? (await this.find(report.upstreamRef!));
       return { outcome: await this.#apply(target, report), wallet: target.wallet, job: target.job };
     } catch (error) {
       if (error instanceof Refusal && error.code === 'no_job') {
         const { wallet = null, job = null } = signedFor ?? {};
-        this.#onUnknown({ provider: name, upstreamRef: report.upstreamRef, wallet, job });
+        this.#onUnknown({ provider: name, upstreamRef: report.upstreamRef ?? null, wallet, job });
       }
       throw error;
     }
@@ -121,7 +123,8 @@ export class Callbacks {
   }
 
   /** The attempt of this job that carries a reference, where a signed URL names none. */
-  async #attemptOf({ wallet, job }: Target, upstreamRef: string): Promise<{ attempt?: number }> {
+  async #attemptOf({ wallet, job }: Target, upstreamRef: string | undefined): Promise<{ attempt?: number }> {
+    if (upstreamRef === undefined) return {};
     const found = await this.#recoup.jobs.byUpstreamRef(upstreamRef);
     const own = found.find((one) => one.job.wallet === wallet && one.job.id === job);
     return own ? { attempt: own.attempt } : {};
@@ -178,6 +181,20 @@ export class Callbacks {
       await client.query(insert, [randomBytes(32)]);
       return (await client.query<{ value: Buffer }>(read)).rows[0]!.value;
     });
+  }
+}
+
+/** Says what is missing beside the signature that fits: no secret to verify it with, or that the URL alone is not enough. */
+function prove(provider: Provider, hook: Hook, secrets: readonly string[], byUrl: boolean): void {
+  try {
+    provider.verify(hook, secrets);
+  } catch (error) {
+    if (!(error instanceof Refusal) || !provider.signs) throw error;
+    if (secrets.length === 0)
+      throw new Refusal('bad_signature', `This server has no secret of ${provider.name} to verify a signature with.`);
+    if (!byUrl) throw error;
+    const message = `A secret of ${provider.name} is set here: a post to a signed URL must be signed with it as well.`;
+    throw new Refusal('bad_signature', message);
   }
 }
 

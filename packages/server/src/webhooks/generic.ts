@@ -12,16 +12,16 @@ export const generic: Provider = {
   signs: true,
   checkSecret: checkStandardSecret,
   verify: verifyStandard,
-  read(payload): Report {
+  read(payload, named): Report {
     // The sender is one of your own: a misspelt price must not be passed over.
     const unknown = Object.keys(payload).find((name) => !FIELDS.includes(name));
     if (unknown !== undefined) throw new InvalidInput(unknown, `is not a field of it; known: ${FIELDS.join(', ')}`);
-    const upstreamRef = needText(payload, 'upstreamRef');
+    const ref = named && payload.upstreamRef === undefined ? {} : { upstreamRef: needText(payload, 'upstreamRef') };
     switch (payload.status) {
       case 'succeeded':
         return {
           kind: 'succeeded',
-          upstreamRef,
+          ...ref,
           ...(payload.result === undefined ? {} : { result: payload.result }),
           // Checked where it is booked.
           ...(payload.finalPrice === undefined ? {} : { finalPrice: payload.finalPrice as number }),
@@ -29,13 +29,13 @@ export const generic: Provider = {
       case 'failed':
         return {
           kind: 'failed',
-          upstreamRef,
+          ...ref,
           reason: reasonOf(payload.reason, 'failed'),
           retryable: payload.retryable !== false,
           ...(payload.retryAfterMs === undefined ? {} : { retryAfterMs: payload.retryAfterMs as number }),
         };
       case 'progress':
-        return { kind: 'progress', upstreamRef };
+        return { kind: 'progress', ...ref };
       default:
         throw new InvalidInput('status', 'must be one of succeeded, failed, progress');
     }

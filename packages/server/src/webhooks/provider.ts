@@ -6,12 +6,12 @@ export interface Hook {
   readonly body: Buffer;
 }
 
-/** What a payload says. */
+/** What a payload says. It names the job by `upstreamRef`, unless the URL has named it. */
 export type Report =
-  | { kind: 'succeeded'; upstreamRef: string; result?: unknown; finalPrice?: number }
-  | { kind: 'failed'; upstreamRef: string; reason: string; retryable: boolean; retryAfterMs?: number }
+  | { kind: 'succeeded'; upstreamRef?: string; result?: unknown; finalPrice?: number }
+  | { kind: 'failed'; upstreamRef?: string; reason: string; retryable: boolean; retryAfterMs?: number }
   /** Nothing that ends a job: progress, a start. */
-  | { kind: 'progress'; upstreamRef: string };
+  | { kind: 'progress'; upstreamRef?: string };
 
 export interface Provider {
   readonly name: string;
@@ -21,6 +21,6 @@ export interface Provider {
   readonly signs: boolean;
   /** Throws `bad_signature`. `secrets`: what is configured, any one of them may fit, so that secrets can be rotated. */
   verify(hook: Hook, secrets: readonly string[]): void;
-  /** Throws InvalidInput where the payload is not one of this provider's. */
-  read(payload: Record<string, unknown>): Report;
+  /** Throws InvalidInput where the payload is not one of this provider's. `named`: the URL has named the job already. */
+  read(payload: Record<string, unknown>, named: boolean): Report;
 }

@@ -12,7 +12,7 @@ import type { Embedded, EmbeddedError, EmbeddedOptions } from '../../src/embedde
 
 export interface Said {
   progress?: string;
-  started?: Omit<Embedded, 'stop' | typeof Symbol.asyncDispose>;
+  started?: Omit<Embedded, 'stop' | 'alive' | 'announce' | typeof Symbol.asyncDispose>;
   refused?: Pick<EmbeddedError, 'code' | 'exitCode' | 'message'>;
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from '../../../recoup/test/support/waiting.ts';
 import { run } from '../../src/cli/program.ts';
+import { Stop } from '../../src/cli/stop.ts';
 
 export interface Ran {
   code: number;
@@ -20,7 +21,7 @@ export async function cli(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
       ran.err += `${text}\n`;
     },
   };
-  ran.code = await run(argv, { env, output, signal: new AbortController().signal });
+  ran.code = await run(argv, { env, output, stop: new Stop() });
   return ran;
 }
 
