@@ -7,7 +7,7 @@ import { firstOf, type Rule, type Verdict, verdictOf } from './parsing/match.ts'
 import { type Reading, read } from './parsing/reading.ts';
 import { MAX_CODE, MAX_MESSAGE, redacted } from './parsing/redact.ts';
 import { MAX_RETRY_AFTER_MS, retryAfterMs, waitHint } from './parsing/retry-after.ts';
-import { announced, DAY, plausibleReset } from './parsing/windows.ts';
+import { announcedMs, DAY, plausibleReset } from './parsing/windows.ts';
 import type { Provider } from './providers/provider.ts';
 import { byStatus, SHARED } from './providers/shared.ts';
 import { providerNamed, providers } from './providers.ts';
@@ -101,14 +101,19 @@ function hintsOf(
   const quota = verdict.class === 'quota_exhausted_upstream';
   const said = retryAfterMs(reading) ?? provider.waitMs?.(reading) ?? durationAfter(reading.error.message, WAITS);
   const wait = waitHint(reading, 'retry-after', said, max);
-  const reset = quota || verdict.class === 'rate_limited' ? (announced(snapshots) ?? resetInWords(reading)) : null;
+  const reset = quota || verdict.class === 'rate_limited' ? resetHint(provider, reading, snapshots) : null;
   return (quota ? [reset, wait] : [wait, reset]).filter((hint) => hint !== null);
 }
 
-function resetInWords(reading: Reading): Hint | null {
+/** The latest of what windows, body and words announce. */
+function resetHint(provider: Provider, reading: Reading, snapshots: readonly Snapshot[]): Hint | null {
   const afterMs = durationAfter(reading.error.message, RESETS);
-  const at = afterMs === null ? null : plausibleReset(reading, 'message', reading.now + afterMs, null, `${afterMs} ms`);
-  return at === null ? null : { source: 'reset_announced', until: new Date(at) };
+  const resets = [
+    announcedMs(snapshots),
+    provider.resetMs?.(reading) ?? null,
+    afterMs === null ? null : plausibleReset(reading, 'message', reading.now + afterMs, null, `${afterMs} ms`),
+  ].filter((ms) => ms !== null);
+  return resets.length === 0 ? null : { source: 'reset_announced', until: new Date(Math.max(...resets)) };
 }
 
 type Meaning = Omit<Facts, 'provider' | 'snapshots' | 'rule' | 'dropped'>;

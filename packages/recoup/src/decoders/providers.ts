@@ -38,6 +38,13 @@ export const ALIASES: Readonly<Record<string, ProviderName>> = {
   aws: 'bedrock',
   kiro: 'bedrock',
   grok: 'xai',
+  groq: 'generic',
+  kimi: 'generic',
+  minimax: 'generic',
+  mistral: 'generic',
+  ollama: 'generic',
+  opencode: 'generic',
+  zhipu: 'generic',
 };
 
 /** The decoder of a name or an alias, in any case; null where none has it. */

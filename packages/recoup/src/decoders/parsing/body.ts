@@ -13,26 +13,35 @@ const EMPTY: Body = { kind: 'empty', values: [] };
 
 export function bodyOf(given: unknown): Body {
   if (given === null || given === undefined) return EMPTY;
-  if (given instanceof Uint8Array || given instanceof ArrayBuffer) {
-    if (given.byteLength > MAX_BODY) return tooLong(new TextDecoder().decode(given.slice(0, 64)));
-    return ofText(new TextDecoder().decode(given));
+  if (given instanceof ArrayBuffer) return bodyOf(new Uint8Array(given));
+  if (given instanceof Uint8Array) {
+    const [start, end] = [given.subarray(0, 64), given.subarray(-MAX_BODY)].map((part) =>
+      new TextDecoder().decode(part),
+    );
+    return given.byteLength > MAX_BODY ? tooLong(start!, end!) : ofText(end!);
   }
-  if (typeof given === 'string') return given.length > MAX_BODY ? tooLong(given.slice(0, 64)) : ofText(given);
+  if (typeof given === 'string') {
+    return given.length > MAX_BODY ? tooLong(given.slice(0, 64), given.slice(-MAX_BODY)) : ofText(given);
+  }
   // A list of JSON documents is how a stream of Gemini looks when it is read as a whole.
-  if (typeof given === 'object')
+  if (typeof given === 'object') {
     return { kind: 'json', values: Array.isArray(given) ? given.slice(0, MAX_EVENTS) : [given] };
+  }
   return { kind: 'unread', values: [] };
 }
 
-const tooLong = (start: string): Body => ({
-  kind: start.trimStart().startsWith('<') ? 'foreign' : 'unread',
-  values: [],
-});
+const EVENTS = /^(event|data|id|retry)?:/;
+
+/** Of a long stream the end, where an error stands; of anything else only whether it is a page. */
+function tooLong(start: string, end: string): Body {
+  if (EVENTS.test(start)) return { kind: 'json', values: eventsOf(end) };
+  return { kind: start.trimStart().startsWith('<') ? 'foreign' : 'unread', values: [] };
+}
 
 function ofText(text: string): Body {
   const trimmed = text.replace(/^\ufeff/, '').trim();
   if (trimmed === '') return EMPTY;
-  if (/^(event|data|id|retry|:)/.test(trimmed)) {
+  if (EVENTS.test(trimmed)) {
     const values = eventsOf(trimmed);
     if (values.length > 0) return { kind: 'json', values };
   }

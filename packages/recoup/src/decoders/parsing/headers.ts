@@ -18,7 +18,11 @@ export function headersOf(given: HeadersLike | null | undefined): HeaderReader {
   };
   if (typeof given !== 'object' || given === null) return headers;
   if (Symbol.iterator in given) {
-    for (const pair of given as Iterable<unknown>) if (Array.isArray(pair)) add(pair[0], pair[1]);
+    let left = MAX_HEADERS;
+    for (const pair of given as Iterable<unknown>) {
+      if (Array.isArray(pair)) add(pair[0], pair[1]);
+      if (--left === 0) break;
+    }
   } else if (typeof (given as { forEach?: unknown }).forEach === 'function' && !Object.hasOwn(given, 'forEach')) {
     (given as { forEach(each: (value: string, name: string) => void): void }).forEach((value, name) => {
       add(name, value);

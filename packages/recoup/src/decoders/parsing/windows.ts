@@ -1,5 +1,5 @@
 // Windows of quotas: classed by length and not by slot, their resets only where they are plausible.
-import { ALL, type Hint, type Scope, type Snapshot, type WindowKind } from '../facts/facts.ts';
+import { ALL, type Scope, type Snapshot, type WindowKind } from '../facts/facts.ts';
 import { plainNumber } from './durations.ts';
 import { instantMs } from './instants.ts';
 import type { Reading } from './reading.ts';
@@ -94,9 +94,8 @@ export function snapshotOf(reading: Reading, window: Window): Snapshot | null {
   };
 }
 
-/** The latest reset of the windows that are exhausted: the others hold nothing up. */
-export function announced(snapshots: readonly Snapshot[]): Hint | null {
-  const resets = snapshots.filter(({ exhausted, resetsAt }) => exhausted && resetsAt !== null);
-  const latest = Math.max(...resets.map(({ resetsAt }) => resetsAt!.getTime()));
-  return resets.length === 0 ? null : { source: 'reset_announced', until: new Date(latest) };
+/** The latest reset of the windows that are exhausted, in ms: the others hold nothing up. */
+export function announcedMs(snapshots: readonly Snapshot[]): number | null {
+  const resets = snapshots.flatMap(({ exhausted, resetsAt }) => (exhausted && resetsAt ? [resetsAt.getTime()] : []));
+  return resets.length === 0 ? null : Math.max(...resets);
 }

@@ -5,7 +5,7 @@ import { plainNumber } from '../parsing/durations.ts';
 import { at, isObject } from '../parsing/json.ts';
 import { usedOf } from '../parsing/percent.ts';
 import type { Reading } from '../parsing/reading.ts';
-import { DAY, HOUR, snapshotOf } from '../parsing/windows.ts';
+import { DAY, HOUR, resetOf, snapshotOf } from '../parsing/windows.ts';
 
 const START = 'anthropic-ratelimit';
 const LENGTHS: Readonly<Record<string, number>> = { five_hour: 5 * HOUR, seven_day: 7 * DAY };
@@ -37,14 +37,22 @@ function unified(reading: Reading): Snapshot[] {
   ];
   const windows = names.slice(0, 16).map((name) => ofWindow(reading, `${start}-${name}`, name));
   const found = windows.filter((snapshot) => snapshot !== null);
-  if (headers.get(`${start}-status`)?.toLowerCase() !== 'rejected' || found.some(({ exhausted }) => exhausted))
-    return found;
+  if (!rejected(reading) || found.some(({ exhausted }) => exhausted)) return found;
   // Rejected, and no window says that it is the one: the claim names it.
   const claim = headers.get(`${start}-representative-claim`)?.toLowerCase() ?? '';
-  const lengthMs = Object.hasOwn(LENGTHS, claim) ? LENGTHS[claim]! : null;
+  if (!Object.hasOwn(CLAIMS, claim)) return found;
   const reset = { field: `${start}-reset`, at: headers.get(`${start}-reset`) };
-  const whole = snapshotOf(reading, { name: 'unified', lengthMs, used: null, scale: null, reset, exhausted: true });
-  return [...found.filter(({ name }) => name !== CLAIMS[claim]), whole!];
+  const claimed = { name: CLAIMS[claim]!, lengthMs: LENGTHS[claim]!, used: null, scale: null, exhausted: true };
+  return [...found.filter(({ name }) => name !== claimed.name), snapshotOf(reading, { ...claimed, reset })!];
+}
+
+export const rejected = ({ headers }: Reading) => headers.get(`${START}-unified-status`)?.toLowerCase() === 'rejected';
+
+/** Of a rejection that names no window. */
+export function unifiedResetMs(reading: Reading): number | null {
+  if (!rejected(reading) || unified(reading).some(({ exhausted }) => exhausted)) return null;
+  const field = `${START}-unified-reset`;
+  return resetOf(reading, { field, at: reading.headers.get(field) }, null);
 }
 
 function ofWindow(reading: Reading, start: string, name: string): Snapshot | null {

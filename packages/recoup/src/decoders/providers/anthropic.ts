@@ -1,8 +1,8 @@
 // Anthropic, by API key and by subscription. Source: docs.anthropic.com/en/api/rate-limits and /en/api/errors.
-import type { Snapshot } from '../facts/facts.ts';
+import { ALL, type Snapshot } from '../facts/facts.ts';
 import { is, says, type Verdict, verdictOf } from '../parsing/match.ts';
 import type { Reading } from '../parsing/reading.ts';
-import { anthropicWindows } from './anthropic-windows.ts';
+import { anthropicWindows, rejected, unifiedResetMs } from './anthropic-windows.ts';
 import type { Provider } from './provider.ts';
 
 export const anthropic: Provider = {
@@ -18,6 +18,11 @@ export const anthropic: Provider = {
       message: says('credit balance is too low'),
       class: 'billing',
       nextStep: 'Buy credits in the Anthropic console, then release the upstream.',
+    },
+    {
+      message: says('reached your specified api usage limits'),
+      class: 'billing',
+      nextStep: 'Raise the spend limit of the workspace in the Anthropic console, then release the upstream.',
     },
     {
       message: says('this organization has been disabled'),
@@ -44,6 +49,7 @@ export const anthropic: Provider = {
     { code: is('api_error', 'timeout_error'), class: 'server_error' },
   ],
   windows: anthropicWindows,
+  resetMs: unifiedResetMs,
   refine: (verdict, reading, snapshots) =>
     verdict.class === 'rate_limited' ? byWindows(verdict, reading, snapshots) : verdict,
 };
@@ -52,15 +58,13 @@ const OF_A_PERIOD = new Set(['short', 'daily', 'weekly', 'monthly']);
 
 /** A subscription's window that is used up is its quota; the per-minute limits of an API key have no length and stay a rate. */
 function byWindows(verdict: Verdict, reading: Reading, snapshots: readonly Snapshot[]): Verdict {
-  const used = snapshots.filter(
-    ({ exhausted, kind, name }) => exhausted && (OF_A_PERIOD.has(kind) || name === 'unified'),
-  );
-  if (used.length === 0) return verdict;
+  const used = snapshots.filter(({ exhausted, kind }) => exhausted && OF_A_PERIOD.has(kind));
+  if (used.length === 0 && !rejected(reading)) return verdict;
   const quota = verdictOf({ class: 'quota_exhausted_upstream' }, reading.model);
   const out = reading.headers.get('anthropic-ratelimit-unified-overage-disabled-reason') === 'out_of_credits';
   return {
     ...quota,
-    scope: used.find(({ scope }) => scope.kind === 'all')?.scope ?? used[0]!.scope,
+    scope: used.find(({ scope }) => scope.kind === 'all')?.scope ?? used[0]?.scope ?? ALL,
     nextStep: out ? 'It comes back by itself; credits for extra usage would bring it back at once.' : null,
   };
 }

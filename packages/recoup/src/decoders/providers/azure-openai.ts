@@ -3,12 +3,12 @@ import { durationWindows } from '../parsing/counted-windows.ts';
 import { durationAfter } from '../parsing/durations.ts';
 import { is, says, verdictOf } from '../parsing/match.ts';
 import type { Reading } from '../parsing/reading.ts';
-import { HOUR, snapshotOf } from '../parsing/windows.ts';
+import { HOUR, resetOf } from '../parsing/windows.ts';
 import type { Provider } from './provider.ts';
 
 /** "Please retry after 86400 seconds" is real: a quota of a longer period, not a rate. */
-const longWaitMs = ({ status, error }: Reading) => {
-  const ms = status === 429 ? durationAfter(error.message, ['retry after ']) : null;
+const longWaitMs = ({ error }: Reading) => {
+  const ms = durationAfter(error.message, ['retry after ']);
   return ms !== null && ms > HOUR ? ms : null;
 };
 
@@ -40,11 +40,10 @@ export const azureOpenai: Provider = {
     { code: is('NoCapacity'), class: 'overloaded', scope: 'model' },
     { status: [429], code: is('429', 'too_many_requests', 'RateLimitReached'), class: 'rate_limited' },
   ],
-  windows: (reading) => {
+  windows: (reading) => durationWindows(reading),
+  resetMs: (reading) => {
     const afterMs = longWaitMs(reading);
-    const known = { name: 'message', lengthMs: null, used: null, scale: null, exhausted: true };
-    const told = afterMs === null ? null : snapshotOf(reading, { ...known, reset: { field: 'message', afterMs } });
-    return [...durationWindows(reading), ...(told === null ? [] : [told])];
+    return afterMs === null ? null : resetOf(reading, { field: 'message', afterMs }, null);
   },
   refine: (verdict, reading) =>
     verdict.class === 'rate_limited' && longWaitMs(reading) !== null

@@ -4,10 +4,11 @@ import { secondsMs } from '../parsing/durations.ts';
 import { at, isObject, listOf, textOf } from '../parsing/json.ts';
 import { usedOf } from '../parsing/percent.ts';
 import type { Reading } from '../parsing/reading.ts';
-import { lengthOf, snapshotOf } from '../parsing/windows.ts';
+import { lengthOf, resetOf, snapshotOf } from '../parsing/windows.ts';
 
 const MINUTE = 60_000;
 const SECOND = 1000;
+const USAGE_LIMIT = 'usage_limit_reached';
 
 export function codexWindows(reading: Reading): Snapshot[] {
   return [...ofHeaders(reading), ...reading.body.values.flatMap((value) => ofBody(reading, value))];
@@ -53,7 +54,6 @@ function ofBody(reading: Reading, value: unknown): Snapshot[] {
     ...pair(reading, at(value, 'rate_limits'), '', ALL),
     ...pair(reading, at(value, 'rate_limit'), '', ALL),
     ...further,
-    ...ofLimit(reading, value),
   ];
 }
 
@@ -82,20 +82,9 @@ function pair(reading: Reading, limits: unknown, start: string, scope: Scope): S
 }
 
 /** The reset of `usage_limit_reached`: of a window that is used up and that the body does not name. */
-function ofLimit(reading: Reading, value: unknown): Snapshot[] {
-  const error = at(value, 'error');
-  if (at(error, 'type') !== 'usage_limit_reached' && at(error, 'code') !== 'usage_limit_reached') return [];
-  const snapshot = snapshotOf(reading, {
-    name: 'usage_limit',
-    lengthMs: null,
-    used: null,
-    scale: null,
-    reset: {
-      field: 'error.resets_at',
-      at: at(error, 'resets_at'),
-      afterMs: secondsMs(at(error, 'resets_in_seconds')),
-    },
-    exhausted: true,
-  });
-  return snapshot === null ? [] : [snapshot];
+export function codexResetMs(reading: Reading): number | null {
+  const errors = reading.body.values.map((value) => at(value, 'error'));
+  const error = errors.find((one) => at(one, 'type') === USAGE_LIMIT || at(one, 'code') === USAGE_LIMIT);
+  const afterMs = secondsMs(at(error, 'resets_in_seconds'));
+  return resetOf(reading, { field: 'error.resets_at', at: at(error, 'resets_at'), afterMs }, null);
 }

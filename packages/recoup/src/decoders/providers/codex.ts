@@ -2,8 +2,7 @@
 
 import type { Snapshot } from '../facts/facts.ts';
 import { is, says } from '../parsing/match.ts';
-import type { Reading } from '../parsing/reading.ts';
-import { codexWindows } from './codex-windows.ts';
+import { codexResetMs, codexWindows } from './codex-windows.ts';
 import { missingScope } from './openai.ts';
 import type { Provider } from './provider.ts';
 
@@ -45,14 +44,13 @@ export const codex: Provider = {
     { status: [401], message: says('unauthorized'), class: 'auth_expired' },
   ],
   windows: codexWindows,
+  resetMs: codexResetMs,
   refine: (verdict, reading, snapshots) => {
     if (verdict.scope.kind === 'capability') return { ...verdict, scope: missingScope(reading.error.message) };
-    return limited(verdict.class, reading) ? { ...verdict, ...exhausted(snapshots) } : verdict;
+    const limited = verdict.class === 'quota_exhausted_upstream' || verdict.class === 'rate_limited';
+    return limited ? { ...verdict, ...exhausted(snapshots) } : verdict;
   },
 };
-
-const limited = (name: string, { status }: Reading) =>
-  name === 'quota_exhausted_upstream' || (name === 'rate_limited' && status === 429);
 
 /** A 429 is the quota's where a window is used up, and of one limit alone where only that one is. */
 function exhausted(snapshots: readonly Snapshot[]) {

@@ -5,7 +5,7 @@ import { pacificMidnight } from '../parsing/instants.ts';
 import { at, isObject, listOf, textOf } from '../parsing/json.ts';
 import { is, says, type Verdict, verdictOf } from '../parsing/match.ts';
 import type { Reading } from '../parsing/reading.ts';
-import { DAY, HOUR, snapshotOf } from '../parsing/windows.ts';
+import { DAY, HOUR, resetOf, snapshotOf } from '../parsing/windows.ts';
 import type { Provider } from './provider.ts';
 
 export const gemini: Provider = {
@@ -54,10 +54,12 @@ export const gemini: Provider = {
     { code: is('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED'), class: 'rate_limited', subject: 'quota_group' },
     { code: is('INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'NOT_FOUND'), status: [200], class: 'request_scoped' },
   ],
-  windows: (reading) => [...violated(reading), ...delayed(reading)],
+  windows: violated,
+  resetMs: (reading) =>
+    spent(reading) ? resetOf(reading, { field: 'quotaResetDelay', afterMs: delayMs(reading) }, null) : null,
   waitMs: (reading) => {
     const delays = details(reading).map((detail) => durationMs(at(detail, 'retryDelay')));
-    return delays.find((ms) => ms !== null) ?? null;
+    return delays.find((ms) => ms !== null) ?? (spent(reading) ? null : delayMs(reading));
   },
   refine: (verdict, reading, snapshots) => byWindows(verdict, reading, snapshots),
 };
@@ -82,27 +84,13 @@ function violated(reading: Reading): Snapshot[] {
     .filter((snapshot) => snapshot !== null);
 }
 
-/** `quotaResetDelay` of an exhausted quota whose window is not told; shorter than an hour it is only a wait. */
-function delayed(reading: Reading): Snapshot[] {
-  return details(reading).flatMap((detail) => {
-    const said = at(detail, 'metadata', 'quotaResetDelay');
-    if (said === undefined) return [];
-    const afterMs = durationMs(said);
-    if (afterMs === null) reading.drop('quotaResetDelay', said, 'not_understood');
-    const name = textOf(at(detail, 'metadata', 'model')) ?? reading.model;
-    const spent = afterMs !== null && (afterMs > HOUR || reading.error.codes.includes('QUOTA_EXHAUSTED'));
-    const snapshot = snapshotOf(reading, {
-      name: 'quotaResetDelay',
-      lengthMs: null,
-      used: null,
-      scale: null,
-      reset: { field: 'quotaResetDelay', afterMs },
-      exhausted: spent,
-      scope: name === null ? { kind: 'all', name: null } : { kind: 'model', name },
-    });
-    return snapshot === null ? [] : [snapshot];
-  });
+/** `quotaResetDelay` of a used-up quota that is not named; up to an hour it is only a wait, unless the code says quota. */
+function delayMs(reading: Reading): number | null {
+  const said = details(reading).map((detail) => at(detail, 'metadata', 'quotaResetDelay'));
+  return said.map(durationMs).find((ms) => ms !== null) ?? null;
 }
+
+const spent = (reading: Reading) => (delayMs(reading) ?? 0) > HOUR || reading.error.codes.includes('QUOTA_EXHAUSTED');
 
 function byWindows(verdict: Verdict, reading: Reading, snapshots: readonly Snapshot[]): Verdict {
   if (verdict.class !== 'rate_limited' && verdict.class !== 'quota_exhausted_upstream') return verdict;
@@ -110,12 +98,15 @@ function byWindows(verdict: Verdict, reading: Reading, snapshots: readonly Snaps
   const quota = verdictOf({ class: 'quota_exhausted_upstream', subject: 'quota_group' }, reading.model);
   if (used.length > 0)
     return { ...quota, scope: used.find(({ scope }) => scope.kind === 'all')?.scope ?? used[0]!.scope };
-  return { ...verdict, subject: 'quota_group', scope: perModel(reading) ?? verdict.scope };
+  const otherwise = spent(reading) ? quota : { ...verdict, subject: 'quota_group' as const };
+  return { ...otherwise, scope: perModel(reading) ?? verdict.scope };
 }
 
 function perModel(reading: Reading): Scope | null {
   const violations = details(reading).flatMap((detail) => listOf(at(detail, 'violations')));
   const one = violations.find((violation) => /PerModel/i.test(textOf(at(violation, 'quotaId')) ?? ''));
-  if (one === undefined) return null;
-  return { kind: 'model', name: textOf(at(one, 'quotaDimensions', 'model')) ?? reading.model };
+  const named = details(reading).map((detail) => textOf(at(detail, 'metadata', 'model')));
+  const model = textOf(at(one, 'quotaDimensions', 'model')) ?? named.find((name) => name !== undefined);
+  if (one === undefined && model === undefined) return null;
+  return { kind: 'model', name: model ?? reading.model };
 }

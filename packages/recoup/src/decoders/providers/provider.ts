@@ -10,6 +10,8 @@ export interface Provider {
   windows?(reading: Reading): Snapshot[];
   /** A wait that stands in the body, in ms. */
   waitMs?(reading: Reading): number | null;
+  /** The reset of a used-up quota that the body does not name, in Unix ms. No snapshot: nothing later would correct it. */
+  resetMs?(reading: Reading): number | null;
   /** Sees the windows and may know better than codes and status. Not asked where an operator's rule decided. */
   refine?(verdict: Verdict, reading: Reading, snapshots: readonly Snapshot[]): Verdict;
 }
