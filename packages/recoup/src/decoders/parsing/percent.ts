@@ -10,11 +10,14 @@ const MAX_USED = 2;
 export function usedOf(reading: Reading, field: string, value: unknown, scale: 'fraction' | 'percent'): number | null {
   if (value === undefined || value === null || value === '') return null;
   const number = plainNumber(value);
-  const used = number === null ? Number.NaN : scale === 'percent' ? number / 100 : number;
+  const used = number === null ? Number.NaN : scale === 'percent' ? hundredth(number) : number;
   if (used >= 0 && used <= MAX_USED) return used === 0 ? 0 : used;
   reading.drop(field, value, number === null ? 'not_understood' : 'implausible_used');
   return null;
 }
+
+/** 0.9 % is 0.009, not 0.009000000000000001. */
+const hundredth = (percent: number) => Number((percent / 100).toFixed(12));
 
 /** The used part of a limit of which so much remains. Sentinels such as −1 are no figures. */
 export function usedOfCounts(

@@ -31,7 +31,10 @@ const MAX_SKEW_MS = 86_400_000;
 export function read(answer: Answer): Reading {
   const dropped: Dropped[] = [];
   const drop = (field: string, value: unknown, rule: DropRule) => {
-    if (dropped.length < MAX_DROPPED) dropped.push({ field, value: redacted(shown(value), 40) ?? '', rule });
+    const one = { field, value: redacted(shown(value), 40) ?? '', rule };
+    // What is looked at twice is counted once.
+    const known = dropped.some((other) => other.field === field && other.value === one.value && other.rule === rule);
+    if (!known && dropped.length < MAX_DROPPED) dropped.push(one);
   };
   const now = answer.receivedAt.getTime();
   const headers = headersOf(answer.headers);

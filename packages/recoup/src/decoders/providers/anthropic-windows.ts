@@ -33,7 +33,12 @@ function unified(reading: Reading): Snapshot[] {
   const { headers } = reading;
   const start = `${START}-unified`;
   const names = [
-    ...new Set([...headers.keys()].map((name) => WINDOW.exec(name)?.[1]).filter((name) => name !== undefined)),
+    ...new Set(
+      [...headers.keys()]
+        .sort()
+        .map((name) => WINDOW.exec(name)?.[1])
+        .filter((name) => name !== undefined),
+    ),
   ];
   const windows = names.slice(0, 16).map((name) => ofWindow(reading, `${start}-${name}`, name));
   const found = windows.filter((snapshot) => snapshot !== null);

@@ -21,11 +21,13 @@ const OWN = 'codex';
 function ofHeaders(reading: Reading): Snapshot[] {
   const { headers } = reading;
   const slots = new Map<string, readonly [string, string]>();
-  for (const name of headers.keys()) {
+  // In one order, whatever that of the headers.
+  for (const name of [...headers.keys()].sort()) {
     const found = SLOT.exec(name);
     if (found !== null && slots.size < 32) slots.set(`${found[1]}-${found[2]}`, [found[1]!, found[2]!]);
   }
-  const snapshots = [...slots.values()].map(([limit, slot]) => {
+  const ownFirst = [...slots.values()].sort(([a], [b]) => Number(b === OWN) - Number(a === OWN));
+  const snapshots = ownFirst.map(([limit, slot]) => {
     const start = `x-${limit}-${slot}`;
     const title = headers.get(`x-${limit}-limit-name`) ?? limit;
     const used = `${start}-used-percent`;
