@@ -109,8 +109,8 @@ const answer: fc.Arbitrary<Answer & { headers: [string, string][] }> = fc.record
   ),
   headers: headers as fc.Arbitrary<[string, string][]>,
   body,
-  model: fc.option(fc.string()),
-  error: fc.option(fc.string()),
+  model: fc.option(fc.string(), { nil: null }),
+  error: fc.option(fc.string(), { nil: null }),
   receivedAt: fc.date({ min: new Date('2026-03-01'), max: new Date('2026-04-30'), noInvalidDate: true }),
 });
 const RUNS = { numRuns: 3000 };
