@@ -51,6 +51,9 @@ test.each([
   ['Try again in 86400 seconds', 86_400_000],
   ['try again in 2 days', 172_800_000],
   ['try again in 1 Hour', 3_600_000],
+  ['try again in 4 days, 3 hours and 1 minute. Or 5 hours.', 356_460_000],
+  ['try again in 2 days 1 hour', 176_400_000],
+  ['try again in 0 seconds', null],
   ['try again in a while', null],
   ['try again', null],
 ])('in words: %j', (text, ms) => {

@@ -38,13 +38,17 @@ const UNITS: Readonly<Record<string, number>> = {
   day: 86_400_000,
   week: 604_800_000,
 };
-const WORDS = /^(\d{1,9}(?:\.\d{1,6})?) (millisecond|second|sec|minute|min|hour|day|week)s?\b/i;
+const WORDS = /(\d{1,9}(?:\.\d{1,6})?) (millisecond|second|sec|minute|min|hour|day|week)s?\b(?:,? (?:and )?)?/iy;
 const COMPACT = /^[\dhms.]{1,40}/;
 
-/** The duration at the start of a text, in the grammar or as a number with a word: `2 days`. */
+/** The duration at the start of a text, in the grammar or as numbers with words: `2 days`, `1 hour and 5 minutes`. */
 function leadingMs(text: string): number | null {
-  const words = WORDS.exec(text);
-  if (words !== null) return up(Number(words[1]) * UNITS[words[2]!.toLowerCase()]!);
+  let ms = 0;
+  WORDS.lastIndex = 0;
+  for (let found = WORDS.exec(text); found !== null; found = WORDS.exec(text)) {
+    ms += Number(found[1]) * UNITS[found[2]!.toLowerCase()]!;
+  }
+  if (ms > 0) return up(ms);
   return durationMs(COMPACT.exec(text)?.[0].replace(/\.$/, ''));
 }
 

@@ -55,7 +55,6 @@ export const SHARED: readonly Rule[] = [
     class: 'overloaded',
   },
   { message: says('model is at capacity', 'model is overloaded'), class: 'overloaded', scope: 'model' },
-  { status: [429], message: says('resets in '), class: 'quota_exhausted_upstream' },
   { code: is('rate_limit_exceeded', 'rate_limit_error', 'too_many_requests'), class: 'rate_limited' },
   { status: [200], code: is('invalid_request_error', 'not_found_error'), class: 'request_scoped' },
   { status: [200], code: is('authentication_error'), class: 'auth_expired' },
