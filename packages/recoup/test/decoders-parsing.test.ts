@@ -4,6 +4,7 @@ import { bodyOf, MAX_BODY } from '../src/decoders/parsing/body.ts';
 import { durationAfter, durationMs } from '../src/decoders/parsing/durations.ts';
 import { headersOf } from '../src/decoders/parsing/headers.ts';
 import { httpDateMs, instantMs, pacificMidnight } from '../src/decoders/parsing/instants.ts';
+import { at } from '../src/decoders/parsing/json.ts';
 import { redacted } from '../src/decoders/parsing/redact.ts';
 import { kindOf } from '../src/decoders/parsing/windows.ts';
 import { type Answer, decode } from '../src/decoders.ts';
@@ -258,6 +259,13 @@ test('headers of any shape; the first value of a name counts; names of prototype
   expect([...headersOf(hostile).keys()].sort()).toEqual(['__proto__', 'constructor', 'foreach']);
   expect(headersOf([['A', '1']]).get('a')).toBe('1');
   expect(headersOf(Array.from({ length: 10_000 }, (_, i) => [`h${i}`, 'x'] as const)).size).toBe(500);
+});
+
+test('of JSON only own properties are read', () => {
+  expect(at({ a: { b: 1 } }, 'a', 'b')).toBe(1);
+  expect([at({}, 'toString'), at([], 'map'), at('text', 'length'), at(null, 'a'), at({ a: null }, 'a', 'b')]).toEqual(
+    Array(5).fill(undefined),
+  );
 });
 
 test('bodies are read to a bound', () => {
