@@ -5,6 +5,7 @@ import { InvalidInput, Refusal } from 'recoup';
 import { openapi } from '../http/openapi.ts';
 import type { Operation } from '../operations/operation.ts';
 import { operations } from '../operations/operations.ts';
+import { addDecode } from './decode.ts';
 import { addDemo } from './demo.ts';
 import { addExplain } from './explain.ts';
 import { addExport } from './export.ts';
@@ -84,7 +85,7 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
   const json = () => program.opts().json === true;
   const tools: Tools = { ...environment, settings, json, print, exitWith };
   addProcessCommands(program, environment, settings, print);
-  for (const add of [addDemo, addWork, addExplain, addImport, addExport, addPrune]) add(program, tools);
+  for (const add of [addDemo, addWork, addExplain, addImport, addExport, addPrune, addDecode]) add(program, tools);
   addOperations(program, operations, async (operation, input, options) => {
     await ask(operation, input, options, settings(), environment, print);
   });
