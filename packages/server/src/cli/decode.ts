@@ -43,7 +43,7 @@ async function run(tools: Tools, file: string, options: Options): Promise<void> 
   const maxRetryAfterMs = integerOf('--max-retry-after-ms', options.maxRetryAfterMs, 1, 2_764_800_000);
   const rules = options.rules === undefined ? undefined : await rulesOf(options.rules);
   const given: DecodeOptions = { ...(rules && { rules }), ...(maxRetryAfterMs && { maxRetryAfterMs }) };
-  const answers = await answersOf(file, options.provider, tools.signal);
+  const answers = await answersOf(file, options.provider, tools.stop.asked);
   // Everything is read first: a wrong line, and nothing is printed.
   const facts = answers.map((answer) => decode(answer, given));
   if (tools.json()) for (const one of facts) tools.output.out(JSON.stringify(one));

@@ -16,6 +16,7 @@ const USES: Readonly<Record<string, readonly SettingName[]>> = {
   doctor: DATABASE,
   config: ALL,
   openapi: [],
+  decode: [],
   demo: ['databaseUrl', 'port'],
   work: [...BOTH, 'maxConnections', 'lockTimeoutMs', 'pollMs', 'sweep'],
   callbacks: [...BOTH, 'publicUrl'],
