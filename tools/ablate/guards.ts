@@ -71,7 +71,7 @@ const normal = (text: string) =>
   text.replaceAll('skip locked', '').replaceAll(/\s+/g, ' ').replaceAll(' )', ')').trim();
 
 /** Texts that many statements share: one guard of such a text is one guard, whatever stands around it. */
-const SHARED: Readonly<Record<string, string>> = { withoutJob, takeTurns, asJudged, bookEntries };
+const SHARED: Readonly<Record<string, string>> = { withoutJob, takeTurns: takeTurns(), asJudged, bookEntries };
 /** A hole of a text that several statements share may be filled with what is no condition: `true`, `null is not null`. */
 const isConstant = (text: string) =>
   !/[a-z]/i.test(text.replaceAll(/'[^']*'|::\w+|\b(true|false|null|not|is|or|and)\b/gi, ''));

@@ -282,13 +282,19 @@ onEvery('a wallet that somebody is just opening stalls nobody who opens another 
 
 onFirst('thousands of submits at once, in several statements: a wallet books its own in their order', async (s) => {
   const wallets = await Promise.all(times(7, () => s.wallet(10_000)));
-  // One wallet has half of them, so that it is met again while a batch of it is on its way.
-  const calls = Array.from({ length: 3000 }, (_, i) => external(wallets[i % 2 && i % 7]!, `in order ${i}`, 1));
-  const answers = await Promise.all(calls.map((call) => s.recoup.jobs.submit(call)));
+  const submit = (i: number) => s.recoup.jobs.submit(external(wallets[i % 2 && i % 7]!, `in order ${i}`, 1));
+  const answers = await Promise.all(times(3000, submit));
   for (const wallet of wallets) {
     const seqs = answers.filter(({ job }) => job.wallet === wallet).map(({ seq }) => seq);
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
   }
+});
+
+onFirst('more calls of one wallet than a function takes arguments are each answered', async (s) => {
+  const wallet = await s.wallet(0);
+  await s.recoup.wallets.change(wallet, { status: 'closed' });
+  const submit = (i: number) => answer(s.recoup.jobs.submit(external(wallet, `${i}`, 1)));
+  expect(tally(await Promise.all(times(140_000, submit)))).toEqual({ wallet_closed: 140_000 });
 });
 
 onEvery('the books are right', booksAreRight);

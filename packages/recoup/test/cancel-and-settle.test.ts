@@ -238,6 +238,32 @@ onEvery(
   },
 );
 
+onEvery('at the limit what stands behind a refused input does not come before it', async (s) => {
+  /** A wallet at that balance, with a job of 40 at the limit and one that makes room; both succeeded where `ended`. */
+  const stand = async (limit: number, ended: boolean, price: number) => {
+    const [one, room] = [await s.external(40), newId('room')];
+    const other = { wallet: one.wallet, job: room };
+    await s.recoup.wallets.grant({ wallet: one.wallet, key: 'for another', amount: 41 });
+    await s.recoup.jobs.submit({ ...other, queue: null, price });
+    if (ended) for (const job of [one, other]) await s.recoup.jobs.succeed(key(job));
+    const { booked } = await s.recoup.wallets.balance(one.wallet);
+    await s.recoup.wallets.adjust({ wallet: one.wallet, key: 'to nothing', amount: -booked });
+    await s.recoup.wallets.adjust({ wallet: one.wallet, key: 'to the limit', amount: limit });
+    return [key(one), other] as const;
+  };
+  const [rich, free] = await stand(MAX, false, 0);
+  const canceled = [rich, rich, { ...free, keep: 80 }, rich].map((input) => s.recoup.jobs.cancel(input));
+  expect(await Promise.all(canceled.map(answer))).toEqual(['balance_limit', 'balance_limit', 'canceled', 'canceled']);
+  const [poor, cheap] = await stand(-MAX, false, 40);
+  const more = { ...poor, finalPrice: 50 };
+  const succeeded = await s.recoup.jobs.succeedMany([more, more, { ...cheap, finalPrice: 30 }, more]);
+  expect(succeeded.map(named)).toEqual(['balance_limit', 'balance_limit', 'succeeded', 'succeeded']);
+  const [dear, less] = await stand(-MAX, true, 40);
+  const settled = [50, 50].map((finalPrice) => ({ ...dear, finalPrice }));
+  const prices = [...settled, { ...less, finalPrice: 30 }, settled[0]!].map((input) => s.recoup.jobs.settle(input));
+  expect(await Promise.all(prices.map(answer))).toEqual(['balance_limit', 'balance_limit', 'settled', 'settled']);
+});
+
 onFirst('a batch of successes answers each, also where the final price of one cannot be booked', async (s) => {
   const [poor, fine] = [await s.running(1), await s.running(1)];
   await s.recoup.jobs.succeed(at(poor));

@@ -54,6 +54,22 @@ describe('settings that a command cannot use', () => {
     expect(await told(argv)).toMatchObject({ exit: 2, code: 'invalid', field, out: '' });
   });
 
+  test.each([
+    [['queues', 'list', '--server', 'http://user:password@127.0.0.1:1'], 'server'],
+    [['queues', 'list', '--server', 'http://127.0.0.1:1', '--key', 'two\nlines'], 'key'],
+    [['work', '--queue', 'q', '--exec', 'true', '--server', 'http://user:password@127.0.0.1:1'], 'server'],
+    [['work', '--queue', 'q', '--url', 'http://user:password@127.0.0.1:1'], '--url'],
+  ] as const)('%j is a request that cannot be made: refused, and no password is told', async (argv, field) => {
+    const refused = await told(argv);
+    expect(refused).toMatchObject({ exit: 2, code: 'invalid', field, out: '' });
+    expect(JSON.stringify(refused)).not.toContain('user:password');
+  });
+
+  test('a worker at an address of the server where there is nothing ends', async () => {
+    const argv = ['work', '--queue', 'q', '--exec', 'true', '--server', `${api.service.url}/nowhere`];
+    expect(await told(argv, {})).toMatchObject({ exit: 4, code: 'not_found' });
+  });
+
   test('the environment may name what only other commands use; a server there is never silently left out', async () => {
     expect(await cli(['queues', 'list'], { ...env(), RECOUP_PORT: '1', RECOUP_BIND: '127.0.0.1' })).toMatchObject({
       code: 0,

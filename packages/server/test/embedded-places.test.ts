@@ -188,7 +188,7 @@ describe('started by an ordinary user', () => {
     const { uid, gid } = statSync(await dataOf(inject('servers')[0]!.url));
     const [closed, open] = [newFolder(0o700), newFolder(0o777)];
     const { refused } = await recoup({ dataDir: join(closed, 'recoup') }, { uid, gid, cache: open }).outcome();
-    expect(refused).toMatchObject({ code: 'permission_denied', exitCode: 1 });
+    expect(refused).toMatchObject({ code: 'permission_denied', exitCode: 3 });
     expect(refused?.message).toContain(join(closed, 'recoup'));
     const other = await recoup({ dataDir: join(open, 'recoup') }, { uid, gid, cache: closed }).outcome();
     expect(other.refused?.message).toContain('Set XDG_CACHE_HOME');

@@ -203,7 +203,8 @@ class Line {
     if (this.#statement.atOnce > 1) {
       for (const { wallet } of sent) {
         const behind = this.#away.get(wallet);
-        if (behind && this.#away.delete(wallet)) met.push(...behind);
+        // One by one: what waits for one wallet may be more than a call takes as arguments.
+        if (behind && this.#away.delete(wallet)) for (const item of behind) met.push(item);
       }
     }
     if (back.length + met.length > 0) this.#waiting = [...back, ...met, ...this.#waiting];

@@ -66,7 +66,7 @@ export class HeldWallets {
   /** Takes inputs of one wallet, in their order, behind those that wait for it already. */
   add(wallet: string, items: readonly Item[]): void {
     const queue = this.#queues.get(wallet);
-    if (queue) queue.push(...items);
+    if (queue) for (const item of items) queue.push(item);
     else {
       const fresh = [...items];
       this.#queues.set(wallet, fresh);

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
-import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
+import { behindLimit, beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface CancelRow extends RawAnswer {
@@ -24,7 +24,7 @@ judged as (
   select s.*, ${beyond('case when refunded_at is null then price else 0 end', '-coalesce(kept, 0)')} as over, refunded_at is null as refunds,
     coalesce(has_job and succeeded_at is null and canceled_at is null, false) and has_wallet as may
   from work s),
-${takeTurns},
+${takeTurns(behindLimit(beyond('case when refunded_at is null then price else 0 end', '-coalesce(kept, 0)')))},
 seen as materialized (
   select s.*, may and earlier = 0 and not over as wins,
     case ${withoutJob}

@@ -20,7 +20,7 @@ judged as (
     coalesce(state = 'running' and attempt = n, false) as may
   from (select w.* from work w) s
   left join lateral (select r.lease_ms from (${queueOf('s.queue', 'lease_ms')}) r) q on true),
-${takeTurns},
+${takeTurns()},
 seen as materialized (
   select s.*, may and earlier = 0 as wins,
     case ${withoutJob}

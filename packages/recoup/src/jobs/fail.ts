@@ -52,7 +52,7 @@ judged as (
       and not (failed_attempt is not distinct from attempt and verdict = 'definitive' and (${report.retryable} or failures = 0)), false) as late) l
   cross join lateral (select failed_attempt is distinct from attempt as counts) c
   cross join lateral (select coalesce(queue is null or not ${report.retryable} or failures + counts::int >= max_failures, false) as kills) k),
-${takeTurns},
+${takeTurns()},
 seen as materialized (
   select s.*, may and earlier = 0 and not (refunds and ${beyond('price')}) as wins,
     case when next_state = 'queued' then case

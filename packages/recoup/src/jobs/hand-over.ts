@@ -18,7 +18,7 @@ export const handOverJob = statement<typeof columns, HandOverRow>(
 judged as (
   select s.*, now + deadline_ms * interval '1 millisecond' as until, coalesce(state = 'running' and attempt = n, false) as may
   from work s),
-${takeTurns},
+${takeTurns()},
 seen as materialized (
   select s.*, may and earlier = 0 as wins,
     case ${withoutJob}

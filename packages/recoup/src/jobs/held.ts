@@ -20,12 +20,13 @@ work as materialized (
 
 /**
  * CTE `turn` over `judged` (which says `may`: the guard holds): `earlier` counts the inputs of the same job before this
- * one whose guard holds. Only the first may win; what stands behind it runs `again`, on the row that the first one left.
+ * one whose guard holds. Only the first may win; what stands behind it runs `again`, on the row that the first one left. So
+ * does what is `behind` another input for a reason of its statement.
  */
-export const takeTurns = `
+export const takeTurns = (behind = '') => `
 turn as (
   select s.*, count(*) filter (where may) over (
-    partition by wallet_id, id order by ord rows between unbounded preceding and 1 preceding) as earlier
+    partition by wallet_id, id order by ord rows between unbounded preceding and 1 preceding)${behind === '' ? '' : ` + (${behind})::int`} as earlier
   from judged s)`;
 
 /**

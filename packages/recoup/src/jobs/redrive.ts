@@ -16,7 +16,7 @@ interface Move {
 const deadLetter = (move: Move) => (lock: string) =>
   `${holdJobs(lock, 'input')},
 judged as (select s.*, coalesce(${move.guard} and coalesce(n = attempt, true), false) as may from work s),
-${takeTurns},
+${takeTurns()},
 seen as materialized (
   select s.*, may and earlier = 0 as wins,
     case ${withoutJob}

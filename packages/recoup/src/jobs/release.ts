@@ -27,7 +27,7 @@ judged as (
     coalesce(state = 'running' and attempt = n and releases < q.max_releases, false) as may
   from work s
   left join lateral (${queueOf('s.queue', 'max_releases')}) q on true),
-${takeTurns},
+${takeTurns()},
 seen as materialized (
   select s.*, may and earlier = 0 as wins, now + coalesce(delay_ms, 0) * interval '1 millisecond' as next_not_before,
     case ${withoutJob}

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
-import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
+import { behindLimit, beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface SettleRow extends RawAnswer {
@@ -24,7 +24,7 @@ judged as (
     coalesce((succeeded_at is not null or canceled_at is not null) and settled_at is null, false) and has_wallet as may
   from work s
   cross join lateral (select case when succeeded_at is not null then price else 0 end as taken) t),
-${takeTurns},
+${takeTurns(behindLimit(beyond('case when succeeded_at is not null then price else 0 end - new_final_price')))},
 seen as materialized (
   select s.*, may and earlier = 0 and not over as wins,
     case ${withoutJob}

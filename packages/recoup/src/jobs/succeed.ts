@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
-import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
+import { behindLimit, beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface SucceedRow extends RawAnswer {
@@ -45,7 +45,7 @@ judged as (
     coalesce(has_job and succeeded_at is null and canceled_at is null, false)
       and (has_wallet or (refunded_at is null and new_final_price is null)) as may
   from work s),
-${takeTurns},
+${takeTurns(behindLimit(beyond('case when refunded_at is not null then -price else 0 end', 'coalesce(price - new_final_price, 0)')))},
 seen as materialized (
   select s.*, may and earlier = 0 and not over as wins,
     case ${withoutJob}

@@ -40,6 +40,14 @@ const LIMIT = '9007199254740991';
 export const beyond = (first: string, second = '0') =>
   `coalesce(greatest(abs(balance + ${first}), abs(balance + ${first} + ${second})) > ${LIMIT}, false)`;
 
+/**
+ * Whether an earlier input of the same wallet is beyond the limit (`over`, on columns of `work`): until that one has its answer, what
+ * stands behind it runs again, or it would be answered as if it had come later. Looked for only where there is one at all, and where
+ * an input may give what another takes: refunds alone make no room.
+ */
+export const behindLimit = (over: string) => `case when (select bool_or(${over}) from work)
+      then coalesce((select true from work o where o.wallet_id = s.wallet_id and o.ord < s.ord and ${over} limit 1), false) else false end`;
+
 /** The answer to an input beyond the limit: a refusal if it stands first in its wallet, else it depends on those before it. */
 export const limitReached = `case when (select min(i.ord) from input i where i.wallet_id = s.wallet_id) = ord
         then 'balance_limit' else 'again' end`;

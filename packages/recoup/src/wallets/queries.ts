@@ -121,8 +121,12 @@ export interface EntryRow {
   createdAt: string;
 }
 
+/** Of a refund: why the attempt that it was for ended, at that very instant; a later failure has another reason. Else the job's latest. */
+const jobReason = `case when e.type = 'refund' and e.reason <> 'canceled' then (select a.reason from recoup.attempts a
+    where a.wallet_id = e.wallet_id and a.job_id = e.job_id and a.ended_at = e.created_at limit 1) else j.reason end`;
+
 const entryJson = `json_build_object('wallet', e.wallet_id, 'seq', e.seq, 'type', e.type, 'amount', e.amount, 'balance', e.balance,
-  'job', e.job_id, 'key', e.key, 'reason', e.reason, 'actor', e.actor, 'note', n.note, 'jobState', j.state, 'jobReason', j.reason,
+  'job', e.job_id, 'key', e.key, 'reason', e.reason, 'actor', e.actor, 'note', n.note, 'jobState', j.state, 'jobReason', ${jobReason},
   'createdAt', e.created_at)`;
 
 const besides = `

@@ -68,6 +68,8 @@ const rowOf = (entry: Entry) => ({
   why: why(entry),
 });
 
+const REFUNDED: Readonly<Record<string, string>> = { canceled: 'was canceled', lapsed: 'was not heard of in time' };
+
 /** One entry in words. */
 function why({ type, job, key, reason, actor, jobState, jobReason }: Entry): string {
   const because = (text: string | null) => (text === null ? '' : `: ${text}`);
@@ -75,7 +77,7 @@ function why({ type, job, key, reason, actor, jobState, jobReason }: Entry): str
     case 'charge':
       return `job ${job} was submitted (${jobState ?? 'pruned'} now)`;
     case 'refund':
-      return `job ${job} ${reason === 'canceled' ? 'was canceled' : 'failed'}, given back${because(jobReason)}`;
+      return `job ${job} ${REFUNDED[reason ?? ''] ?? 'failed'}, given back${because(jobReason)}`;
     case 'reclaim':
       return `job ${job} succeeded after that: taken again`;
     case 'settle':

@@ -116,11 +116,16 @@ export const SETTINGS = {
     kind: 'text',
     about: 'the URL of a server to talk to instead of a database',
     problem: (text) =>
-      /^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(text) && URL.canParse(text)
+      /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(text) && URL.canParse(text)
         ? null
-        : 'must be the URL of the service: http://host:port or https://…',
+        : 'must be the URL of the service, without user and password: http://host:port or https://…',
   },
-  key: { kind: 'text', about: 'the API key for that server', secret: true },
+  key: {
+    kind: 'text',
+    about: 'the API key for that server',
+    secret: true,
+    problem: (text) => (/^[\x21-\x7e]+$/.test(text) ? null : 'must be one line of printable ASCII without spaces'),
+  },
 } as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof SETTINGS;

@@ -88,8 +88,10 @@ function handlerOf(given: Given, onLine: (line: string) => void): Handler {
     throw new InvalidInput('--exec', 'one of the two is required: --exec <command>, or --url <url>');
   }
   if (given.exec !== undefined) return execHandler({ command: given.exec, killAfterMs: graceOf(given), onLine });
-  if (!/^https?:\/\//.test(given.url!) || !URL.canParse(given.url!))
-    throw new InvalidInput('--url', 'must be http://… or https://…');
+  const url = URL.canParse(given.url!) ? new URL(given.url!) : undefined;
+  // One with a password is a request that cannot be made: each job would fail of it.
+  if (!/^https?:\/\//.test(given.url!) || !url || url.username !== '' || url.password !== '')
+    throw new InvalidInput('--url', 'must be http://… or https://…, without user and password: give them as --header');
   return postHandler({ url: given.url!, headers: headersOf(given.header ?? []) });
 }
 

@@ -7,7 +7,8 @@ const exitCodes = {
   port_in_use: 3,
   /** There is no PostgreSQL for this machine, or it cannot run here. */
   embedded_unavailable: 1,
-  permission_denied: 1,
+  /** This user may not, or the place takes no folder: another user or another place is needed. */
+  permission_denied: 3,
   disk_full: 1,
   /** What is named is a file, holds something else, or data of another major version. */
   data_directory_unusable: 2,

@@ -7,7 +7,15 @@ const POLL_MS = 20_000;
 /** A report that is not answered for so long is sent again; nothing that a server does with it takes as long. */
 const REPORT_MS = 30_000;
 /** What no repetition changes: the worker has nothing to do here. */
-const FATAL = ['unauthorized', 'forbidden', 'invalid', 'wrong_host', 'schema_missing'];
+const FATAL = [
+  'unauthorized',
+  'forbidden',
+  'invalid',
+  'wrong_host',
+  'schema_missing',
+  'not_found',
+  'method_not_allowed',
+];
 
 export interface RemoteOptions {
   /** Asks until the signal fires. */
