@@ -126,7 +126,7 @@ describe('bodies', () => {
     ['not an object', '[]', 400, 'invalid'],
     ['null', 'null', 400, 'invalid'],
     ['a number', '1', 400, 'invalid'],
-    ['a prototype', '{"price":1,"queue":null,"payload":{"__proto__":{}}}', 400, 'invalid'],
+    ['a prototype beside the fields', '{"price":1,"queue":null,"__proto__":{}}', 400, 'invalid'],
     ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 400, 'invalid'],
     ['an integer beyond 2^53', '{"queue":null,"price":9007199254740993}', 400, 'invalid'],
     ['larger than the limit', `{"payload":"${'x'.repeat(4_200_000)}"}`, 413, 'too_large'],
@@ -135,6 +135,23 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status, body: { code, status } });
     await api.refused('jobs.get', 'no_job', { wallet, job: 'body' });
   });
+
+  test.each(['__proto__', 'constructor', 'prototype', 'toString'])(
+    'content with a key %s is JSON, and kept as it is',
+    async (name) => {
+      const content = `{"a":1,${JSON.stringify(name)}:{"prototype":{"admin":true}}}`;
+      const job = newId('odd');
+      const at = `/v1/wallets/${wallet}/jobs/${job}`;
+      const submitted = await api.send('PUT', at, `{"price":0,"queue":null,"payload":${content}}`);
+      expect(submitted.status).toBe(201);
+      expect((await api.send('POST', `${at}/succeed`, `{"result":${content}}`)).status).toBe(200);
+      const { payload, result } = await api.call('jobs.get', { wallet, job });
+      expect([JSON.parse(content), JSON.parse(content)].map((one) => JSON.stringify(one))).toEqual(
+        [payload, result].map((one) => JSON.stringify(one)),
+      );
+      expect(({} as { admin?: boolean }).admin).toBeUndefined();
+    },
+  );
 
   test('another media type, or none, is refused; an absent body is an empty one where nothing is needed', async () => {
     const other = await api.send('PUT', path(), 'price=1', { 'content-type': 'application/x-www-form-urlencoded' });

@@ -155,6 +155,14 @@ describe.each(Object.entries(ofProvider))('%s', (name, { fields, ref, headers })
     }
   });
 
+  test('a result with a key that only looks dangerous is kept, and settles the job', async () => {
+    const job = await handedOver();
+    const odd = JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":2}}') as object;
+    const text = body(job.upstreamRef, ref === 'upstreamRef' ? { result: odd } : { output: odd, payload: odd });
+    expect(await post(path, text, headers(text))).toMatchObject({ status: 200, body: { outcome: 'succeeded' } });
+    expect(JSON.stringify((await jobOf(job)).result)).toBe(JSON.stringify(odd));
+  });
+
   test('a result that cannot be stored does not keep the money from being right', async () => {
     const job = await handedOver();
     // The generic one is of our own words and takes no other fields.

@@ -96,7 +96,13 @@ async function rulesOf(path: string) {
   const document = parseDocument(await textOf('--rules', path));
   const [wrong] = document.errors;
   if (wrong) throw new InvalidInput('--rules', `is neither YAML nor JSON: ${wrong.message.split('\n')[0]}`);
-  return readRules(document.toJS({ maxAliasCount: 100 }));
+  let rules: unknown;
+  try {
+    rules = document.toJS({ maxAliasCount: 100 });
+  } catch {
+    throw new InvalidInput('--rules', 'repeats itself by more than 100 aliases');
+  }
+  return readRules(rules);
 }
 
 /** The text of a file or of stdin, up to a size that a table of answers cannot reach by being right. */

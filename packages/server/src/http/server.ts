@@ -146,7 +146,9 @@ const pathOf = (url: string) => url.split('?')[0]!;
 /** JSON only. */
 function addParsers(server: FastifyInstance, maxHeldBytes: number | undefined): void {
   const bodies = new Bodies(maxHeldBytes);
-  const parseJson = server.getDefaultJsonParser('error', 'error');
+  // `__proto__` is a name like any other in JSON: a result that has it must settle its job, and is stored as it is. Beside
+  // our own fields it is unknown, like any other.
+  const parseJson = server.getDefaultJsonParser('ignore', 'ignore');
   server.removeAllContentTypeParsers();
   server.addHook('preParsing', (request, reply, payload, done) => {
     request.answer = reply.raw;
