@@ -52,8 +52,8 @@ export class BatchingRunner implements Runner {
       line = new Line(statement, this.#pools, this.#turns, this.observe);
       this.#lines.set(statement, line);
     }
-    const wallet = (input as { wallet_id?: string }).wallet_id ?? '';
-    return line.add(wallet, encode(statement, input)) as Promise<A>;
+    const row = (input as Record<string, unknown>)[statement.holds] ?? '';
+    return line.add(String(row), encode(statement, input)) as Promise<A>;
   }
 
   async many<A extends RawAnswer>(statement: AnyStatement<A>, inputs: readonly object[]): Promise<(A | Refusal)[]> {

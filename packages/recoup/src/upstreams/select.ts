@@ -1,0 +1,64 @@
+// upstream.select: the best upstream of a pool that is usable now is leased, or none.
+
+import type { RawAnswer } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { scopesOf, usable } from './usable.ts';
+
+export interface SelectRow extends RawAnswer {
+  upstream: string | null;
+  provider: string | null;
+  credential_ref: string | null;
+  lease_until: string | null;
+}
+
+const columns = {
+  pool: 'text',
+  model: 'text',
+  capability: 'text',
+  lease_id: 'text',
+  lease_ms: 'bigint',
+  holder: 'text',
+} as const;
+
+/**
+ * Guard: on, no block in scope keeps it out, a slot free. By priority, then whose turn it is: a selection moves its turn on by 1/weight
+ * seconds, and one that was away comes in at the clock, so that it does not make up for what it missed.
+ *
+ * Candidates come from two indexes, lazily: those without a block of their own, and those whose block's time is up. An upstream that
+ * somebody holds, or whose turn has moved since the snapshot, is passed over: its leases may be newer than what this
+ * statement can count. A lease of that id which is still there is the answer to a repeat. `none` therefore means "look again, or explain", never "all are out".
+ */
+export const selectUpstream = statement<typeof columns, SelectRow>(
+  'upstream.select',
+  columns,
+  () => `
+prior as materialized (
+  select l.upstream_id, l.lease_until from input i join recoup.upstream_leases l on l.id = i.lease_id),
+pick as materialized (
+  select u.*, i.lease_id, i.holder, recoup.clock() as now, recoup.clock() + i.lease_ms * interval '1 millisecond' as until
+  from input i
+  cross join lateral (
+    (select * from recoup.upstreams u
+     where u.pool = i.pool and u.status = 'on' and u.blocked_until is null)
+    union all
+    (select * from recoup.upstreams u
+     where u.pool = i.pool and u.status = 'on' and u.blocked_until is not null and u.blocked_until <= recoup.clock())
+    order by priority, turn_at) c
+  cross join lateral (
+    select u.ctid as tid, u.tableoid as part, u.* from recoup.upstreams u where u.id = c.id and u.status = 'on' for no key update skip locked) u
+  where not exists (select from prior) and u.turn_at = c.turn_at and u.generation = c.generation and ${usable('u', scopesOf('i'))}
+  limit 1),
+won as (
+  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now
+  from pick p where u.ctid = p.tid and u.tableoid = p.part
+  returning u.id),
+leased as (
+  insert into recoup.upstream_leases (id, upstream_id, quota_group, provider, route, holder, leased_at, lease_until)
+  select lease_id, id, quota_group, provider, route, holder, now, until from pick join won using (id)
+  returning upstream_id, lease_until),
+given as (select * from prior union all select * from leased)
+select json_build_array(json_build_object('ord', 1, 'outcome',
+  case when exists (select from given) then 'selected' when exists (select from pick) then 'again' else 'none' end,
+  'upstream', u.id, 'provider', u.provider, 'credential_ref', u.credential_ref, 'lease_until', g.lease_until))::text as answer
+from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id) u on true`,
+);

@@ -1,0 +1,40 @@
+// Whether an upstream may be used now: the one predicate of selection, explanation, health and lists, check by check.
+
+/** The subjects of an upstream row `u`: a block on any of them concerns it. */
+export const subjectsOf = (u: string, id = 'id') =>
+  `(values ('upstream', ${u}.${id}), ('quota_group', ${u}.quota_group), ('provider', ${u}.provider), ('route', ${u}.route)) subject (type, id)`;
+
+/** Leases of a block's subject that were taken since it came due and are still out: the trials under way. */
+const trialsOut = (b: string) => `
+  case when ${b}.subject_type = 'upstream' then (
+    select count(*) from recoup.upstream_leases l
+    where l.upstream_id = ${b}.subject_id and l.leased_at >= ${b}.until and l.lease_until > recoup.clock())
+  else (
+    select count(*) from recoup.upstream_leases l
+    where l.leased_at >= ${b}.until and l.lease_until > recoup.clock()
+      and ${b}.subject_id = case ${b}.subject_type when 'quota_group' then l.quota_group when 'provider' then l.provider else l.route end) end`;
+
+/**
+ * The open blocks on the upstream `u` in the scopes (an array; the empty scope is everything), each with `check`: `blocked` until
+ * its time is up or a person acts, then `trial` while as many uses are out as it lets in, then null: it keeps nobody out.
+ */
+export const blocksOn = (u: string, scopes: string) => `
+  select b.*, case when b.until is null or b.until > recoup.clock() then 'blocked'
+    when ${trialsOut('b')} >= b.trials then 'trial' end as "check"
+  from ${subjectsOf(u)}
+  cross join lateral (
+    select * from recoup.blocks b
+    where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null and b.scope = any (${scopes})) b`;
+
+/** Slots of the upstream `u` that are taken. */
+export const slotsOut = (u: string) =>
+  `(select count(*) from recoup.upstream_leases l where l.upstream_id = ${u}.id and l.lease_until > recoup.clock())`;
+
+/** Whether `u` may be used now, apart from its status. */
+export const usable = (u: string, scopes: string) => `
+  (${u}.max_concurrency is null or ${slotsOut(u)} < ${u}.max_concurrency)
+  and not exists (select from (${blocksOn(u, scopes)}) b where b."check" is not null)`;
+
+/** The scopes that a use has: everything, and its model and capabilities. */
+export const scopesOf = (i: string) =>
+  `array_remove(array['', 'model:' || ${i}.model, 'capability:' || ${i}.capability], null)`;
