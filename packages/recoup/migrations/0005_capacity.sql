@@ -27,7 +27,7 @@ create table recoup.upstreams (
   constraint upstreams_max_concurrency check (max_concurrency between 1 and 1000000)
 ) with (fillfactor = 70);
 create index upstreams_free on recoup.upstreams (pool, priority, turn_at) where status = 'on' and blocked_until is null;
-create index upstreams_due on recoup.upstreams (pool, blocked_until) where status = 'on' and blocked_until is not null;
+create index upstreams_due on recoup.upstreams (pool, priority, blocked_until) where status = 'on' and blocked_until is not null;
 
 -- One reason why a subject may not be used. Open until evidence, a person or its age closes it; past `until` it is half open:
 -- it lets `trials` uses in at once, doubled by each success, until it closes.

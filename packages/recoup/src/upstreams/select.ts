@@ -24,7 +24,8 @@ const columns = {
  * Guard: on, no block in scope keeps it out, a slot free. By priority, then whose turn it is: a selection moves its turn on by 1/weight
  * seconds, and one that was away comes in at the clock, so that it does not make up for what it missed.
  *
- * Candidates come from two indexes, lazily: those without a block of their own, and those whose block's time is up. An upstream that
+ * Candidates come from two index ranges per priority, walked lazily under the limit: those whose block's time is up, which get their
+ * trial first, then those without a block of their own. An upstream that
  * somebody holds, or whose turn has moved since the snapshot, is passed over: its leases may be newer than what this
  * statement can count. A lease of that id which is still there is the answer to a repeat. `none` therefore means "look again, or explain", never "all are out".
  */
@@ -33,17 +34,21 @@ export const selectUpstream = statement<typeof columns, SelectRow>(
   columns,
   () => `
 prior as materialized (
-  select l.upstream_id, l.lease_until from input i join recoup.upstream_leases l on l.id = i.lease_id),
+  select l.* from input i
+  cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id limit 1) l),
 pick as materialized (
   select u.*, i.lease_id, i.holder, recoup.clock() as now, recoup.clock() + i.lease_ms * interval '1 millisecond' as until
   from input i
   cross join lateral (
-    (select * from recoup.upstreams u
-     where u.pool = i.pool and u.status = 'on' and u.blocked_until is null)
-    union all
-    (select * from recoup.upstreams u
-     where u.pool = i.pool and u.status = 'on' and u.blocked_until is not null and u.blocked_until <= recoup.clock())
-    order by priority, turn_at) c
+    select c.* from generate_series(0, 9) p
+    cross join lateral (
+      (select id, turn_at, generation from recoup.upstreams u
+       where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null and u.blocked_until <= recoup.clock()
+       order by u.blocked_until)
+      union all
+      (select id, turn_at, generation from recoup.upstreams u
+       where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+       order by u.turn_at)) c) c
   cross join lateral (
     select u.ctid as tid, u.tableoid as part, u.* from recoup.upstreams u where u.id = c.id and u.status = 'on' for no key update skip locked) u
   where not exists (select from prior) and u.turn_at = c.turn_at and u.generation = c.generation and ${usable('u', scopesOf('i'))}
