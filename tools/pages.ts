@@ -118,6 +118,7 @@ function promisesPage(): string {
     ...constraints,
     ...uniques,
     '| `epochs` | `epochs_append_only` | as `entries_append_only` |',
+    '| `block_events` | `block_events_append_only` | as `entries_append_only` |',
     '| `entries` | `entries_append_only` | `before update or delete or truncate: refused, also for the owner and under the replica role` |',
     '',
   ].join('\n');

@@ -37,6 +37,8 @@ export type {
 } from './jobs/signals.ts';
 export type { OpenOptions } from './options.ts';
 export {
+  type CapacityOutcome,
+  capacityTransitions,
   ENTRY_TYPES,
   type EntryType,
   JOB_STATES,

@@ -260,6 +260,6 @@ class Call implements Item {
   reject(error: unknown): void {
     const refusal = asRefusal(error, false);
     this.#reject(refusal);
-    this.#line.close(refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
+    this.#line.close(/^(wallet|upstream)_busy$/.test(refusal.code) ? refusal.code : 'error');
   }
 }

@@ -89,7 +89,7 @@ export class HeldWallets {
 
   #busy(id: string): Refusal {
     if (this.#statement.holds === 'wallet_id') return new Refusal('wallet_busy', undefined, { wallet: id });
-    return new Refusal('upstream_busy', undefined, { [this.#statement.holds]: id });
+    return new Refusal('upstream_busy', undefined, { [this.#statement.holds.replace(/_id$/, '')]: id });
   }
 
   /** In a transaction that waits for the wallet, and holds no other meanwhile. Returns the items still open. */

@@ -1,4 +1,4 @@
-// block.close: a person, a probe, a snapshot or a new credential ends a block.
+// block.close and block.lapse: a person, a probe, a snapshot or a new credential ends a block; or it stood open unused for long.
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
@@ -15,10 +15,7 @@ const columns = {
  * Guard: open, and of the generation that was seen, where one is given: who decided on older news closes nothing (`duplicate`). The
  * upstream's row is held first, as everywhere, and forgets the block's end where it was its own.
  */
-export const closeBlock = statement<typeof columns, RawAnswer>(
-  'block.close',
-  columns,
-  (lock) => `
+const closing = (lock: string) => `
 found as materialized (
   select i.*, b.subject_type, b.subject_id, b.scope, row_number() over (partition by i.block_id order by i.ord) as twin
   from input i
@@ -56,6 +53,12 @@ freed as (
     'seen s',
     `case when verdict = 'closed' and not exists (select from won w where w.ord = s.ord) then 'again' else verdict end`,
     {},
-  )}`,
-  { holds: 'block_id' },
-);
+  )}`;
+
+export const closeBlock = statement<typeof columns, RawAnswer>('block.close', columns, closing, { holds: 'block_id' });
+
+/** What a sweep says. A row that somebody holds is passed over: the next sweep finds it again. */
+export const lapseBlock = statement<typeof columns, RawAnswer>('block.lapse', columns, closing, {
+  holds: 'block_id',
+  waits: false,
+});

@@ -85,3 +85,27 @@ select coalesce(json_agg(json_build_object('block', id, 'subject', subject_type 
   'actor', actor, 'reason', e_reason) order by at, id, e_generation), '[]')::text as answer
 from found`,
 );
+
+const unusedColumns = { after_until: 'timestamptz', after_id: 'bigint', count: 'int' } as const;
+
+export interface UnusedRow {
+  block_id: number;
+  generation: number;
+  until: string;
+}
+
+/** Blocks that have been half open for a day, by when that began: nobody tries what they are about. */
+export const unusedBlocks = statement<typeof unusedColumns, UnusedRow>(
+  'block.unused',
+  unusedColumns,
+  () => `
+found as materialized (
+  select b.* from input i
+  cross join lateral (
+    select id, generation, until from recoup.blocks
+    where closed_at is null and until is not null and until < recoup.clock() - interval '24 hours'
+      and (i.after_until is null or (until, id) > (i.after_until, i.after_id))
+    order by until, id limit i.count) b)
+select coalesce(json_agg(json_build_object('block_id', id, 'generation', generation, 'until', until) order by until, id), '[]')::text as answer
+from found`,
+);

@@ -9,6 +9,7 @@ export interface ReportRow extends RawAnswer {
   until: string | null;
   step: number | null;
   closed: number;
+  provider: string;
 }
 
 const columns = {
@@ -31,7 +32,7 @@ const columns = {
 } as const;
 
 /** Without a hint: 30 s doubled with each step, up to 5 minutes. */
-const NOMINAL = (step: string) => `least(30 * power(2, least(${step} - 1, 10)), 300) * interval '1 second'`;
+export const NOMINAL = (step: string) => `least(30 * power(2, least(${step} - 1, 10)), 300) * interval '1 second'`;
 /** An order to wait is obeyed up to an hour: more is a mistake of the provider's. */
 const CAPPED = `least(hint_ms, 3600000) * interval '1 millisecond'`;
 
@@ -40,13 +41,23 @@ const NEXT_UNTIL = `case policy when 'manual' then null else case source
       when 'reset_announced' then coalesce(announced_until, now + hint_ms * interval '1 millisecond')
       else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${NOMINAL('step_no')})) end end`;
 
+/** Of a success `s`, which open blocks `b` it speaks against. One of a half-open block's time counts if it began in it: a trial. */
+const REFUTES = (s: string) => `b.closed_at is null and b.policy in ('auto', 'rolling')
+      and ${s}.scopes ? b.scope and b.evidence_at < ${s}.began and (b.until > ${s}.now or b.until <= ${s}.began)`;
+
+/** The open blocks of the upstream of `s` and of what it shares with others. */
+const sharedBlocks = (s: string, where: string) => `${subjectsOf(s, 'upstream_id')}
+    cross join lateral (
+      select b.id as b_id from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and ${where}) b`;
+
 /**
  * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
  * block opened changes nothing (`duplicate`): five in flight are one step. One that started later extends it, and where the block was
  * due already (a trial that failed) raises its step. A `retry_after` or `backoff` never shortens; of announced resets the newest counts.
  *
  * A success closes the blocks (auto, rolling) of its upstream, group, provider and route in its scopes whose evidence is older than
- * its request; a block that is due lets in twice as many trials for each, and closes after the one behind eight.
+ * its request; a block that is due lets in twice as many trials for each, and closes after the one behind eight. Two that meet at one
+ * block count one after the other.
  *
  * The upstream's row is held first: reports about one upstream take turns. `generation` says whether its blocks changed between
  * snapshot and lock; then it runs again. A block that a rival opened meanwhile on a shared subject is met by the unique index.
@@ -79,12 +90,24 @@ judged as materialized (
     where b.closed_at is null and b.subject_type = h.on_type and b.subject_id = h.subject_id and b.scope = h.scope and b.kind = h.kind
       and b.source = h.source and h.kind is not null and not h.success
     for no key update ${lock}) b on true),
+refuted as materialized (
+  select h.ord, h.now, b.*, b.until > h.now or b.trials = 8 as closes
+  from held h
+  cross join lateral ${subjectsOf('h', 'upstream_id')}
+  cross join lateral (
+    select id as b_id, ctid as tid, tableoid as part, until, trials from recoup.blocks b
+    where b.subject_type = subject.type and b.subject_id = subject.id and ${REFUTES('h')}
+    for no key update ${lock}) b
+  where h.success and h.has_upstream and h.nth = 1),
 seen as materialized (
   select j.*, ${NEXT_UNTIL} as next_until,
     case when has_upstream is null then case when (select true from recoup.upstreams u where u.id = j.upstream_id) then 'busy' else 'no_upstream' end
       when nth > 1 or (fails and nth_of_block > 1) or moved then 'again'
       when fails and b_id is null and (select true from recoup.blocks b where b.closed_at is null and b.subject_type = j.on_type
         and b.subject_id = j.subject_id and b.scope = j.scope and b.kind = j.kind and b.source = j.source) then 'busy'
+      when success and (select count(*) from ${sharedBlocks('j', REFUTES('j'))}) > (select count(*) from refuted r where r.ord = j.ord) then 'busy'
+      when exists (select from refuted r where r.ord = j.ord and (exists (select from refuted e where e.b_id = r.b_id and e.ord < j.ord)
+        or exists (select from judged f where f.fails and f.b_id = r.b_id))) then 'again'
       when not fails then 'noted'
       when b_id is null then 'blocked'
       when began <= b_opened_at then 'duplicate'
@@ -102,21 +125,11 @@ changed as (
     evidence_at = greatest(b.evidence_at, s.began), reason = coalesce(s.reason, b.reason)
   from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict in ('extended', 'reopened')
   returning s.ord, b.id, b.until, b.step, b.generation, b.evidence_at),
-refuted as materialized (
-  select s.ord, s.now, s.actor, s.lease_id, b.*, b.until > s.now or b.trials = 8 as closes
-  from seen s
-  cross join lateral ${subjectsOf('s', 'upstream_id')}
-  cross join lateral (
-    select id as b_id, ctid as tid, tableoid as part, until, trials, step, evidence_at, subject.type as on_type, scope from recoup.blocks b
-    where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null and b.policy in ('auto', 'rolling')
-      and s.scopes ? b.scope and b.evidence_at < s.began and (b.until > s.now or b.until <= s.began)
-    for no key update skip locked) b
-  where s.success and s.verdict = 'noted'),
 freed as (
   update recoup.blocks b set trials = case when r.closes then b.trials else b.trials * 2 end, generation = b.generation + 1,
     closed_at = case when r.closes then r.now end, closed_as = case when r.closes then 'success' end
-  from (select distinct on (b_id) * from refuted order by b_id, ord) r where b.ctid = r.tid and b.tableoid = r.part
-  returning r.ord, r.on_type, r.scope, b.id, b.until, b.step, b.generation, b.evidence_at, b.closed_at),
+  from refuted r join seen s using (ord) where b.ctid = r.tid and b.tableoid = r.part and s.verdict = 'noted'
+  returning r.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.closed_at),
 told as (
   insert into recoup.block_events (block_id, generation, type, at, until, step, evidence_at, actor, reason)
   select o.id, o.generation, 'opened', s.now, o.until, o.step, o.evidence_at, s.actor, s.reason
@@ -154,7 +167,7 @@ given as (
   delete from recoup.upstream_leases l using (select lease_id from done where outcome not in ('busy', 'again')) d where l.id = d.lease_id)${answerEach(
     'done',
     'outcome',
-    { block: 'block', until: 'block_until', step: 'step_no', closed: 'closed' },
+    { block: 'block', until: 'block_until', step: 'step_no', closed: 'closed', provider: 'provider' },
   )}`,
   { holds: 'upstream_id' },
 );

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { RawAnswer, Runner } from '../db/runner.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
+import type { CapacityOutcome } from '../outcomes.ts';
 import { closeBlock } from './close.ts';
 import * as checked from './inputs.ts';
+import { blockProvider, type ProviderRow } from './provider.ts';
 import { type Check, type ExplainedRow, explainUpstreams, type HistoryRow, upstreamHistory } from './queries.ts';
 import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
@@ -28,7 +30,7 @@ export interface Explained {
   maxConcurrency: number | null;
 }
 export interface Selected {
-  outcome: 'selected' | 'none';
+  outcome: CapacityOutcome<'upstream.select'>;
   upstream: string | null;
   provider: string | null;
   credentialRef: string | null;
@@ -39,8 +41,8 @@ export interface Selected {
   expectedRecoveryAt: Date | null;
 }
 export interface Reported {
-  outcome: 'noted' | 'blocked' | 'extended' | 'reopened' | 'duplicate';
-  /** The block it was about, and until when. */
+  outcome: CapacityOutcome<'upstream.report'>;
+  /** The block it was about, and until when; the provider's, where the trouble is the provider's. */
   block: number | null;
   until: Date | null;
   step: number | null;
@@ -77,14 +79,17 @@ export class Upstreams {
   }
 
   /** Makes an upstream known. `registered`; `duplicate`: it is, just so; `changed`: it was with other settings. Refuses `conflict`: in another pool or at another provider. */
-  async register(input: checked.Register): Promise<{ outcome: 'registered' | 'changed' | 'duplicate' }> {
+  async register(input: checked.Register): Promise<{ outcome: CapacityOutcome<'upstream.register'> }> {
     const row = checked.registerInput(input);
     const answer = orThrow(await this.#runner.call(registerUpstream, row), { upstream: row.upstream_id });
     return { outcome: answer.outcome as 'registered' };
   }
 
   /** Changes what an operator decides: status, priority, weight, slots, credential. Refuses `no_upstream`, `upstream_retired`. */
-  async change(upstream: string, change: checked.Change): Promise<{ outcome: 'changed' | 'duplicate' }> {
+  async change(
+    upstream: string,
+    change: checked.Change,
+  ): Promise<{ outcome: Exclude<CapacityOutcome<'upstream.register'>, 'registered'> }> {
     const row = checked.changeInput(upstream, change);
     const answer = orThrow(await this.#runner.call(registerUpstream, row), { upstream });
     return { outcome: answer.outcome as 'changed' };
@@ -126,14 +131,17 @@ export class Upstreams {
   }
 
   /** Keeps a slot. `stale`: it lapsed, and may be another's. */
-  async extend(lease: string, leaseMs = 60_000): Promise<{ outcome: 'extended' | 'stale'; leaseUntil: Date | null }> {
+  async extend(
+    lease: string,
+    leaseMs = 60_000,
+  ): Promise<{ outcome: CapacityOutcome<'upstream.extend'>; leaseUntil: Date | null }> {
     const row = { lease_id: check.id('lease', lease), lease_ms: check.integer('leaseMs', leaseMs, 100, 86_400_000) };
     const answer = await this.#runner.call(extendUpstream, row);
     return { outcome: answer.outcome as 'extended', leaseUntil: instant(answer.lease_until) };
   }
 
   /** Gives a slot back without saying how it went. */
-  async release(lease: string): Promise<{ outcome: 'released' | 'duplicate' }> {
+  async release(lease: string): Promise<{ outcome: CapacityOutcome<'upstream.release'> }> {
     const answer = await this.#runner.call(releaseUpstream, { lease_id: check.id('lease', lease) });
     return { outcome: answer.outcome as 'released' };
   }
@@ -145,8 +153,26 @@ export class Upstreams {
   async report(input: checked.Report): Promise<Reported> {
     const row = checked.reportInput(input);
     const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
-    const { block, until, step, closed, outcome } = answer;
-    return { outcome: outcome as 'noted', block, until: instant(until), step: block === null ? null : step, closed };
+    const { provider, closed } = answer;
+    const outcome = answer.outcome as Reported['outcome'];
+    const opens = ['blocked', 'extended', 'reopened'].includes(outcome) && row.subject_type === 'upstream';
+    const wide = opens && row.kind === 'server_error' && row.scope === '' ? await this.#blockProvider(provider) : null;
+    const { block, until, step } = wide?.block ? wide : answer;
+    return { outcome, block, until: instant(until), step: block === null ? null : step, closed };
+  }
+
+  /**
+   * Whether the trouble is the provider's. A statement of its own behind the report: it concerns many upstreams, and where a process
+   * dies in between, the next failure asks again.
+   */
+  async #blockProvider(provider: string): Promise<ProviderRow | null> {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const [answer] = await this.#runner.read(blockProvider, [{ provider }]);
+      if (answer!.outcome === 'again') continue;
+      this.#runner.observe('provider.block', answer!.outcome);
+      return answer!;
+    }
+    return null;
   }
 
   /** Takes an upstream out by hand, until it is freed by hand. */
@@ -169,7 +195,7 @@ export class Upstreams {
       reason?: string;
       actor?: string;
     } = {},
-  ): Promise<{ outcome: 'closed' | 'duplicate' }> {
+  ): Promise<{ outcome: CapacityOutcome<'block.close'> }> {
     const answer = await this.#runner.call(closeBlock, {
       block_id: check.integer('block', block, 1, check.MAX_AMOUNT),
       generation: check.optionalInteger('generation', generation, 1, 2_147_483_647),
