@@ -16,7 +16,7 @@ class Problem(_ProblemOptional):
     status: int
     detail: str
     instance: str
-    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "rate_limited", "keys_required", "no_key", "unhealthy", "internal", "no_wallet", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
+    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "rate_limited", "keys_required", "no_key", "unhealthy", "internal", "no_wallet", "no_upstream", "no_block", "upstream_busy", "upstream_retired", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
     requestId: str
 
 
