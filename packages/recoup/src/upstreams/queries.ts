@@ -42,7 +42,11 @@ found as materialized (
     from (${blocksOn('u', scopesOf('i'))}) c where c."check" is not null), '[]') as checks
   from input i
   cross join lateral (
-    select * from recoup.upstreams u where (u.pool = i.pool or i.pool is null) and (u.id = i.upstream_id or i.upstream_id is null)) u)
+    select * from recoup.upstreams u where u.id = i.upstream_id and (u.pool = i.pool or i.pool is null)
+    union all
+    select * from recoup.upstreams u where u.pool = i.pool and i.upstream_id is null
+    union all
+    select * from recoup.upstreams u where i.pool is null and i.upstream_id is null) u)
 select coalesce(json_agg(json_build_object('upstream', id, 'provider', provider, 'priority', priority, 'slots_out', slots_out, 'status', status,
   'max_concurrency', max_concurrency, 'now', recoup.clock(), 'checks', checks) order by priority, turn_at, id), '[]')::text as answer
 from found`,
@@ -78,7 +82,9 @@ found as materialized (
   cross join lateral (select * from recoup.upstreams where id = i.upstream_id) u
   cross join lateral (values ('upstream', u.id), ('quota_group', u.quota_group), ('provider', u.provider), ('route', u.route)) s (type, id)
   cross join lateral (
-    select * from recoup.blocks b where b.subject_type = s.type and b.subject_id = s.id order by b.opened_at desc limit 1000) b
+    select * from recoup.blocks b where b.subject_type = s.type and b.subject_id = s.id and b.closed_at is null
+    union all
+    (select * from recoup.blocks b where b.subject_type = s.type and b.subject_id = s.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b
   join recoup.block_events e on e.block_id = b.id)
 select coalesce(json_agg(json_build_object('block', id, 'subject', subject_type || ':' || subject_id, 'scope', scope, 'kind', kind, 'source', source,
   'policy', policy, 'type', type, 'at', at, 'until', e_until, 'step', e_step, 'evidenceAt', e_evidence_at, 'closedAs', case when type = 'closed' then closed_as end,

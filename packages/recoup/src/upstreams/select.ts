@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { blocksOn, scopesOf, usable } from './usable.ts';
+import { scopesOf, sharedBlocks, usable } from './usable.ts';
 
 export interface SelectRow extends RawAnswer {
   upstream: string | null;
@@ -56,8 +56,7 @@ pick as materialized (
       (select u.* from recoup.upstreams u
        where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
        order by u.turn_at)) c) c
-  cross join lateral (
-    select array(select b.id from (${blocksOn('c', scopesOf('i'))}) b where b.subject_type <> 'upstream') as half_open) h
+  cross join lateral (select ${sharedBlocks('c', scopesOf('i'))} as half_open offset 0) h
   cross join lateral (
     select u.ctid as tid, u.tableoid as part from recoup.upstreams u
     where u.id = c.id and u.turn_at = c.turn_at and u.generation = c.generation for no key update skip locked) u

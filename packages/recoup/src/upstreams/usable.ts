@@ -1,5 +1,9 @@
 // Whether an upstream may be used now: the one predicate of selection, explanation, health and lists, check by check.
 
+/** What an upstream row `u` shares with others. */
+const sharedOf = (u: string) =>
+  `(values ('quota_group', ${u}.quota_group), ('provider', ${u}.provider), ('route', ${u}.route)) subject (type, id)`;
+
 /** The subjects of an upstream row `u`: a block on any of them concerns it. */
 export const subjectsOf = (u: string, id = 'id') =>
   `(values ('upstream', ${u}.${id}), ('quota_group', ${u}.quota_group), ('provider', ${u}.provider), ('route', ${u}.route)) subject (type, id)`;
@@ -17,14 +21,19 @@ const trialsOut = (b: string) => `
 /**
  * The open blocks on the upstream `u` in the scopes (an array; the empty scope is everything), each with `check`: `blocked` until
  * its time is up or a person acts, then `trial` while as many uses are out as it lets in, then null: it keeps nobody out.
+ * The offset keeps the planner from looking at all blocks at once: subject by subject is right, whatever its statistics say.
  */
-export const blocksOn = (u: string, scopes: string) => `
+export const blocksOn = (u: string, scopes: string, subjects = subjectsOf(u)) => `
   select b.*, case when b.until is null or b.until > recoup.clock() then 'blocked'
     when ${trialsOut('b')} >= b.trials then 'trial' end as "check"
-  from ${subjectsOf(u)}
+  from ${subjects}
   cross join lateral (
     select * from recoup.blocks b
-    where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null and b.scope = any (${scopes})) b`;
+    where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null and b.scope = any (${scopes}) offset 0) b`;
+
+/** The ids of those that it shares with others, as an array. */
+export const sharedBlocks = (u: string, scopes: string) =>
+  `array(select b.id from (${blocksOn(u, scopes, sharedOf(u))}) b)`;
 
 /** Slots of the upstream `u` that are taken. */
 export const slotsOut = (u: string) =>
