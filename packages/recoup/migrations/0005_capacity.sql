@@ -106,5 +106,8 @@ create table recoup.upstream_leases (
   constraint upstream_leases_until check (lease_until > leased_at)
 );
 create index upstream_leases_of on recoup.upstream_leases (upstream_id, leased_at);
-create index upstream_leases_since on recoup.upstream_leases (leased_at);
+-- Trials under way: leases of what shares a block, since it came due.
+create index upstream_leases_of_group on recoup.upstream_leases (quota_group, leased_at) where quota_group is not null;
+create index upstream_leases_of_provider on recoup.upstream_leases (provider, leased_at);
+create index upstream_leases_of_route on recoup.upstream_leases (route, leased_at);
 create index upstream_leases_lapse on recoup.upstream_leases (lease_until);

@@ -36,6 +36,9 @@ insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opene
   from generate_series(0, 99999) i;
 insert into recoup.block_events (block_id, generation, type, at, step, evidence_at)
   select id, g, case g when 1 then 'opened' else 'closed' end, opened_at, 1, opened_at from recoup.blocks cross join generate_series(1, generation) g;
+insert into recoup.upstreams (id, pool, provider, turn_at, registered_at) select 't' || i, 'trial', 'tried', now(), now() from generate_series(0, 9) i;
+insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opened_at, evidence_at, until)
+  values ('provider', 'tried', 'overloaded', 'backoff', 'auto', now() - interval '2 hours', now() - interval '2 hours', now() - interval '1 hour');
 insert into recoup.upstream_leases (id, upstream_id, provider, route, leased_at, lease_until)
   select 'l' || i, 'u' || i, 'x' || i % 100, 'direct', now() - interval '10 minutes', now() + interval '1 hour'
   from generate_series(0, ${UPSTREAMS - 1}) i;
@@ -95,7 +98,9 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
     ['a selection for a model', selectUpstream, { ...select, model: 'm', capability: 'c' }, 400],
     ['a selection that is repeated', selectUpstream, { ...select, lease_id: 'l5' }, 100],
     ['a selection from a pool that is not there', selectUpstream, { ...select, pool: 'none' }, 200],
+    ['a selection where the provider is on trial', selectUpstream, { ...select, pool: 'trial' }, 1000],
     ['whether it is the provider', blockProvider, { provider: 'x1' }, 300],
+    ['when a pool is back', explainUpstreams, { pool: 'p', nearest: 20 }, 8000],
     ['why one is out', explainUpstreams, { upstream_id: 'u1' }, 200],
     ['the history of one', upstreamHistory, { upstream_id: 'u1' }, 100],
     ['a page of unused blocks', unusedBlocks, { count: 100 }, 400],

@@ -28,9 +28,19 @@ export interface ExplainedRow {
   checks: Check[];
 }
 
-const explainColumns = { pool: 'text', upstream_id: 'text', model: 'text', capability: 'text' } as const;
+const explainColumns = {
+  pool: 'text',
+  upstream_id: 'text',
+  model: 'text',
+  capability: 'text',
+  nearest: 'int',
+} as const;
 
-/** Every failing check of every upstream of a pool (or of one), in the order in which they would be picked. */
+/**
+ * Every failing check of every upstream of a pool (or of one), in the order in which they would be picked. With `nearest` only of so
+ * many at each priority that nothing of their own keeps out, and so many whose own block ends first: who asks when to come back
+ * need not read a pool of thousands.
+ */
 export const explainUpstreams = statement<typeof explainColumns, ExplainedRow>(
   'upstream.explain',
   explainColumns,
@@ -44,7 +54,19 @@ found as materialized (
   cross join lateral (
     select * from recoup.upstreams u where u.id = i.upstream_id and (u.pool = i.pool or i.pool is null)
     union all
-    select * from recoup.upstreams u where u.pool = i.pool and i.upstream_id is null
+    select * from recoup.upstreams u where u.pool = i.pool and i.upstream_id is null and i.nearest is null
+    union all
+    select u.* from generate_series(0, 9) p
+    cross join lateral (
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+       order by u.turn_at limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null
+         and u.blocked_until <= recoup.clock() order by u.blocked_until desc limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null
+         and u.blocked_until > recoup.clock() order by u.blocked_until limit i.nearest)) u
+    where i.nearest is not null
     union all
     select * from recoup.upstreams u where i.pool is null and i.upstream_id is null) u)
 select coalesce(json_agg(json_build_object('upstream', id, 'provider', provider, 'priority', priority, 'slots_out', slots_out, 'status', status,

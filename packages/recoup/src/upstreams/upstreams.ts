@@ -1,6 +1,7 @@
 // The upstreams of a handle: register, select, report, give back; block and free by hand; ask why, and since when.
 import { randomUUID } from 'node:crypto';
 import type { RawAnswer, Runner } from '../db/runner.ts';
+import type { InputOf } from '../db/statement.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
@@ -119,11 +120,8 @@ export class Upstreams {
         };
       }
       // Passed over is not out: who was being selected or reported in that moment is looked at again.
-      const { all, now } = await this.#look({
-        pool: row.pool,
-        ...(input.model ? { model: input.model } : {}),
-        ...(input.capability ? { capability: input.capability } : {}),
-      });
+      const { pool, model, capability } = row;
+      const { all, now } = await this.#look({ pool, model, capability, nearest: NEAREST });
       if (round < MAX_ROUNDS && (answer!.outcome === 'again' || all.some((one) => one.usable))) continue;
       this.#runner.observe('upstream.select', 'none');
       return none(all, now);
@@ -208,19 +206,18 @@ export class Upstreams {
 
   /** Every upstream of a pool, or one, in the order of picking: usable now, or every check that fails, and when it is expected back. */
   async explain(of: { pool?: string; upstream?: string; model?: string; capability?: string }): Promise<Explained[]> {
-    return (await this.#look(of)).all;
+    check.onlyFields('explain', of, ['pool', 'upstream', 'model', 'capability']);
+    const row = {
+      pool: check.optionalId('pool', of.pool),
+      upstream_id: check.optionalId('upstream', of.upstream),
+      model: check.optionalId('model', of.model),
+      capability: check.optionalId('capability', of.capability),
+    };
+    return (await this.#look(row)).all;
   }
 
-  async #look(of: { pool?: string; upstream?: string; model?: string; capability?: string }) {
-    check.onlyFields('explain', of, ['pool', 'upstream', 'model', 'capability']);
-    const rows = await this.#runner.read(explainUpstreams, [
-      {
-        pool: check.optionalId('pool', of.pool),
-        upstream_id: check.optionalId('upstream', of.upstream),
-        model: check.optionalId('model', of.model),
-        capability: check.optionalId('capability', of.capability),
-      },
-    ]);
+  async #look(row: InputOf<(typeof explainUpstreams)['columns']>) {
+    const rows = await this.#runner.read(explainUpstreams, [row]);
     return { all: rows.map(explained), now: Date.parse(rows[0]?.now ?? '') };
   }
 
@@ -238,6 +235,8 @@ export class Upstreams {
 
 /** More than any honest crowd needs before it is told to come back. */
 const MAX_ROUNDS = 20;
+/** So many of each priority are looked at for when to come back: an estimate anyway. */
+const NEAREST = 20;
 
 function explained({ upstream, provider, status, slots_out, max_concurrency, checks, now }: ExplainedRow): Explained {
   const failing: Failing[] = checks.map((one) => ({ ...one, until: instant(one.until) }));

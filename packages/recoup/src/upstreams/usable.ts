@@ -8,15 +8,14 @@ const sharedOf = (u: string) =>
 export const subjectsOf = (u: string, id = 'id') =>
   `(values ('upstream', ${u}.${id}), ('quota_group', ${u}.quota_group), ('provider', ${u}.provider), ('route', ${u}.route)) subject (type, id)`;
 
-/** Leases of a block's subject that were taken since it came due and are still out: the trials under way. */
-const trialsOut = (b: string) => `
-  case when ${b}.subject_type = 'upstream' then (
-    select count(*) from recoup.upstream_leases l
-    where l.upstream_id = ${b}.subject_id and l.leased_at >= ${b}.until and l.lease_until > recoup.clock())
-  else (
-    select count(*) from recoup.upstream_leases l
-    where l.leased_at >= ${b}.until and l.lease_until > recoup.clock()
-      and ${b}.subject_id = case ${b}.subject_type when 'quota_group' then l.quota_group when 'provider' then l.provider else l.route end) end`;
+/** Leases of a block's subject that were taken since it came due and are still out: the trials under way, counted as far as it lets in. */
+const trialsOut = (b: string) => {
+  const since = (column: string) => `(
+      select count(*) from (select from recoup.upstream_leases l
+        where l.${column} = ${b}.subject_id and l.leased_at >= ${b}.until and l.lease_until > recoup.clock() limit ${b}.trials) l)`;
+  return `case ${b}.subject_type when 'upstream' then ${since('upstream_id')} when 'quota_group' then ${since('quota_group')}
+      when 'provider' then ${since('provider')} else ${since('route')} end`;
+};
 
 /**
  * The open blocks on the upstream `u` in the scopes (an array; the empty scope is everything), each with `check`: `blocked` until
