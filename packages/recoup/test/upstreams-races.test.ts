@@ -118,6 +118,42 @@ onEvery('two successes of trials under one shared block, in one statement: each 
   expect(await s.recoup.upstreams.report({ upstream: names[1]!, success: true })).toMatchObject({ closed: 1 });
 });
 
+onEvery('whoever waits for an upstream or a block while it is selected sees what he waited for', async (s) => {
+  const { pool, names } = await poolOf(s, 1);
+  const [upstream] = names as [string];
+  /** Selects in a transaction, begins the call, which stands in line, and commits. */
+  const behindSelect = async <T>(call: () => Promise<T>) => {
+    const client = await s.client();
+    await client.query('begin');
+    expect((await s.recoup.using(client).upstreams.select({ pool })).outcome).toBe('selected');
+    const waiting = watch(call());
+    await untilWaiting(s.db);
+    await client.query('commit');
+    return waiting.call;
+  };
+  const right = async () => expect((await s.recoup.verify({ testClock: true })).problems).toEqual([]);
+  const { upstreams } = s.recoup;
+  await s.db.advance(0);
+  expect(await behindSelect(() => upstreams.report({ upstream, success: false, block: soft }))).toMatchObject({
+    outcome: 'blocked',
+  });
+  await right();
+  await s.db.advance(31 * SECOND);
+  const [one] = await upstreams.explain({ upstream });
+  expect(one!.failing).toEqual([]);
+  expect(await behindSelect(() => upstreams.report({ upstream, success: true }))).toMatchObject({ outcome: 'noted' });
+  expect(await types(s, upstream)).toEqual(['opened', 'trial']);
+  const [row] = await s.db.query('select id::int from recoup.blocks where subject_id = $1', [upstream]);
+  expect(await behindSelect(() => upstreams.free(Number(row!.id)))).toEqual({ outcome: 'closed' });
+  await right();
+  const block = (await upstreams.report({ upstream, success: false, block: overloaded })).block!;
+  await s.db.advance(31 * SECOND);
+  expect(await behindSelect(() => upstreams.report({ upstream, success: true }))).toMatchObject({ outcome: 'noted' });
+  expect(await behindSelect(() => upstreams.free(block))).toEqual({ outcome: 'closed' });
+  expect((await types(s, upstream)).slice(-3)).toEqual(['opened', 'trial', 'closed']);
+  await right();
+});
+
 onEvery('a report about what is off or retired changes its blocks and never its status', async (s) => {
   const { names } = await poolOf(s, 2);
   for (const [i, status] of (['off', 'retired'] as const).entries()) {

@@ -21,10 +21,10 @@ found as materialized (
   from input i
   left join lateral (select subject_type, subject_id, scope from recoup.blocks where id = i.block_id) b on true),
 held as materialized (
-  select f.*, u.*, (select generation from recoup.upstreams x where x.id = f.subject_id) is distinct from u.u_generation as moved
+  select f.*, u.*, (select ctid from recoup.upstreams x where x.id = f.subject_id) is distinct from u.u_tid as moved
   from (select * from found order by subject_id, ord) f
   left join lateral (
-    select ctid as u_tid, tableoid as u_part, generation as u_generation from recoup.upstreams
+    select ctid as u_tid, tableoid as u_part from recoup.upstreams
     where f.subject_type = 'upstream' and id = f.subject_id for no key update ${lock}) u on true),
 seen as materialized (
   select h.*, b.*, case

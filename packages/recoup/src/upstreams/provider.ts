@@ -29,7 +29,7 @@ own as materialized (
   select i.provider, b.*, recoup.clock() as now
   from input i
   cross join lateral (
-    select b.id, b.subject_id, b.evidence_at, u.generation from recoup.blocks b join recoup.upstreams u on u.id = b.subject_id
+    select b.id, b.subject_id, b.evidence_at, u.ctid as tid from recoup.blocks b join recoup.upstreams u on u.id = b.subject_id
     where b.closed_at is null and b.kind = 'server_error' and b.subject_type = 'upstream' and b.scope = ''
       and b.opened_at > recoup.clock() - interval '1 minute' and u.provider = i.provider) b),
 standing as materialized (
@@ -73,7 +73,7 @@ held as materialized (
   select o.id as block_id, u.* from own o
   cross join lateral (
     select ctid as tid, tableoid as part, id from recoup.upstreams u
-    where u.id = o.subject_id and u.generation = o.generation for no key update skip locked) u
+    where u.id = o.subject_id and u.ctid = o.tid for no key update skip locked) u
   where exists (select from on_provider)),
 closed as (
   update recoup.blocks b set closed_at = recoup.clock(), closed_as = 'superseded', generation = b.generation + 1

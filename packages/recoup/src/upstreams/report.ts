@@ -60,7 +60,8 @@ const sharedBlocks = (s: string, where: string) => `${subjectsOf(s, 'upstream_id
  * block count one after the other.
  *
  * The upstream's row is held first: reports about one upstream take turns. `generation` says whether its blocks changed between
- * snapshot and lock; then it runs again. A block that a rival opened meanwhile on a shared subject is met by the unique index.
+ * snapshot and lock; then it runs again. So it does where the row itself is another version and is to be written, as a selection leaves
+ * it: an update finds what its snapshot sees. A block that a rival opened meanwhile on a shared subject is met by the unique index.
  */
 export const reportUpstream = statement<typeof columns, ReportRow>(
   'upstream.report',
@@ -82,6 +83,7 @@ judged as materialized (
   select h.*, b.*, kind is not null and not success as fails,
     row_number() over (partition by on_type, subject_id, scope, kind, source order by h.ord) as nth_of_block,
     (select generation from recoup.upstreams u where u.id = h.upstream_id) is distinct from h.generation as moved,
+    (select ctid from recoup.upstreams u where u.id = h.upstream_id) is distinct from h.tid as stale,
     coalesce(b_step, 0) + (b_id is null or b_until <= now)::int as step_no
   from held h
   left join lateral (
@@ -91,7 +93,8 @@ judged as materialized (
       and b.source = h.source and h.kind is not null and not h.success
     for no key update ${lock}) b on true),
 refuted as materialized (
-  select h.ord, h.now, b.*, b.until > h.now or b.trials = 8 as closes
+  select h.ord, h.now, b.*, b.until > h.now or b.trials = 8 as closes,
+    (select x.ctid from recoup.blocks x where x.id = b_id) is distinct from b.tid as stale
   from held h
   cross join lateral ${subjectsOf('h', 'upstream_id')}
   cross join lateral (
@@ -106,11 +109,13 @@ seen as materialized (
       when fails and b_id is null and (select true from recoup.blocks b where b.closed_at is null and b.subject_type = j.on_type
         and b.subject_id = j.subject_id and b.scope = j.scope and b.kind = j.kind and b.source = j.source) then 'busy'
       when success and (select count(*) from ${sharedBlocks('j', REFUTES('j'))}) > (select count(*) from refuted r where r.ord = j.ord) then 'busy'
-      when exists (select from refuted r where r.ord = j.ord and (exists (select from refuted e where e.b_id = r.b_id and e.ord < j.ord)
+      when exists (select from refuted r where r.ord = j.ord and (r.stale or exists (select from refuted e where e.b_id = r.b_id and e.ord < j.ord)
         or exists (select from judged f where f.fails and f.b_id = r.b_id))) then 'again'
+      when not fails and not exists (select from refuted r where r.ord = j.ord) then 'noted'
+      when began <= b_opened_at then 'duplicate'
+      when stale then 'again'
       when not fails then 'noted'
       when b_id is null then 'blocked'
-      when began <= b_opened_at then 'duplicate'
       when b_until <= now then 'reopened'
       when ${NEXT_UNTIL} is distinct from b_until then 'extended'
       else 'duplicate' end as verdict
@@ -164,7 +169,8 @@ done as materialized (
   left join opened o on s.verdict = 'blocked' and (s.on_type, s.subject_id, s.scope, s.kind, s.source) = (o.subject_type, o.subject_id, o.scope, o.kind, o.source)
   left join changed c on c.ord = s.ord),
 given as (
-  delete from recoup.upstream_leases l using (select lease_id from done where outcome not in ('busy', 'again')) d where l.id = d.lease_id)${answerEach(
+  delete from recoup.upstream_leases l using (select lease_id, upstream_id from done where outcome not in ('busy', 'again')) d
+  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach(
     'done',
     'outcome',
     { block: 'block', until: 'block_until', step: 'step_no', closed: 'closed', provider: 'provider' },
