@@ -170,10 +170,12 @@ done as materialized (
   left join changed c on c.ord = s.ord),
 given as (
   delete from recoup.upstream_leases l using (select lease_id, upstream_id from done where outcome not in ('busy', 'again')) d
-  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach(
-    'done',
-    'outcome',
-    { block: 'block', until: 'block_until', step: 'step_no', closed: 'closed', provider: 'provider' },
-  )}`,
+  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('done', 'outcome', {
+    block: 'block',
+    until: 'block_until',
+    step: 'step_no',
+    closed: 'closed',
+    provider: 'provider',
+  })}`,
   { holds: 'upstream_id' },
 );
