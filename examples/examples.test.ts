@@ -11,6 +11,7 @@ import { main as ownQueue } from './own-queue.ts';
 import { main as streaming } from './streaming-llm.ts';
 import { main as stripe } from './stripe-top-up.ts';
 import { program as twelveLines } from './twelve-lines.ts';
+import { main as upstreams } from './upstreams.ts';
 import { main as withDrizzle } from './with-drizzle.ts';
 import { main as withKysely } from './with-kysely.ts';
 import { main as withPg } from './with-pg.ts';
@@ -42,6 +43,15 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const shown = { state: 'succeeded', result: { drawn: 'a cat' }, booked: 95 };
     expect(await twelveLines(database.url)).toEqual(shown);
     expect(await twelveLines(database.url)).toEqual(shown);
+  });
+
+  test('upstreams: what is limited or revoked is passed over, a wrong request blames nobody, a new key frees', async () => {
+    expect(await upstreams(database.url)).toEqual({
+      answers: ['hello!', null, 'again!'],
+      failing: [['rate_limited'], ['put in a new key'], []],
+      freed: 'closed',
+      history: ['opened by a report', 'closed by ann'],
+    });
   });
 
   test('worker: a result, a final price, a definitive failure, and a lost answer that is found before it is paid twice', async () => {

@@ -1,7 +1,7 @@
 // The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code; and what the clients take from it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { errors } from '../packages/recoup/src/errors.ts';
-import { transitions } from '../packages/recoup/src/outcomes.ts';
+import { capacityTransitions, type Transition, transitions } from '../packages/recoup/src/outcomes.ts';
 import { checks } from '../packages/recoup/src/verify.ts';
 import { kebab, SETTINGS } from '../packages/server/src/cli/settings.ts';
 import { operations } from '../packages/server/src/operations/operations.ts';
@@ -17,16 +17,20 @@ const FILES: Record<string, string> = {
   'wallet.adjust': 'wallets/grant.ts',
   'queue.configure': 'queues/configure.ts',
   'job.discard': 'jobs/redrive.ts',
+  'upstream.extend': 'upstreams/release.ts',
+  'provider.block': 'upstreams/provider.ts',
+  'block.close': 'upstreams/close.ts',
+  'block.lapse': 'upstreams/close.ts',
 };
 function fileOf(name: string): string {
   const [aggregate, verb] = name.split('.') as [string, string];
   return FILES[name] ?? `${aggregate}s/${verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`;
 }
 
-function transitionsPage(): string {
-  const parts = Object.entries(transitions).map(([name, t]) =>
+const transitionParts = (table: Readonly<Record<string, Transition>>, level: string): string[] =>
+  Object.entries(table).map(([name, t]) =>
     [
-      `## ${name}`,
+      `${level} ${name}`,
       '',
       `| | |`,
       `|---|---|`,
@@ -37,6 +41,8 @@ function transitionsPage(): string {
       `| statement | [\`${fileOf(name)}\`](../packages/recoup/src/${fileOf(name)}) |`,
     ].join('\n'),
   );
+
+function transitionsPage(): string {
   return [
     NOTE,
     '# Transitions',
@@ -49,7 +55,13 @@ function transitionsPage(): string {
     'What a job takes from its wallet in the end is nothing (refunded and not succeeded), its price, or its final price where one',
     'was reported. Nothing else, in any order of signals.',
     '',
-    ...parts.flatMap((part) => [part, '']),
+    ...transitionParts(transitions, '##').flatMap((part) => [part, '']),
+    '## Upstreams and blocks',
+    '',
+    'Capacity moves no money. Its transitions have a table of their own: `capacityTransitions` in',
+    '[`outcomes.ts`](../packages/recoup/src/outcomes.ts).',
+    '',
+    ...transitionParts(capacityTransitions, '###').flatMap((part) => [part, '']),
   ].join('\n');
 }
 
@@ -118,6 +130,7 @@ function promisesPage(): string {
     ...constraints,
     ...uniques,
     '| `epochs` | `epochs_append_only` | as `entries_append_only` |',
+    '| `block_events` | `block_events_append_only` | as `entries_append_only` |',
     '| `entries` | `entries_append_only` | `before update or delete or truncate: refused, also for the owner and under the replica role` |',
     '',
   ].join('\n');

@@ -38,6 +38,8 @@ export type {
 } from './jobs/signals.ts';
 export type { OpenOptions } from './options.ts';
 export {
+  type CapacityOutcome,
+  capacityTransitions,
   ENTRY_TYPES,
   type EntryType,
   JOB_STATES,
@@ -51,6 +53,8 @@ export {
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
+export type { BlockFacts, Change, Register, Report, Select, UpstreamStatus } from './upstreams/inputs.ts';
+export type { BlockEvent, Explained, Failing, Reported, Selected } from './upstreams/upstreams.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
 export type {
   Adjust,

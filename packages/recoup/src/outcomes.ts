@@ -133,6 +133,68 @@ export type TransitionName = keyof typeof transitions;
 /** What a transition may return. */
 export type Outcome<T extends TransitionName> = (typeof transitions)[T]['outcomes'][number];
 
+/** The transitions of upstreams and their blocks. Outcomes stand in order of precedence where several apply. */
+export const capacityTransitions = {
+  'upstream.register': {
+    guard:
+      'none of that id, or there in the same pool and at the same provider; not retired, where it is to be used again',
+    effect: 'an upstream, `on` unless set; or what is given of its settings and status changes (`upstream.change`)',
+    outcomes: ['registered', 'changed', 'duplicate'],
+    refusals: ['no_upstream', 'upstream_retired', 'conflict', 'upstream_busy'],
+  },
+  'upstream.select': {
+    guard:
+      'on; no open block of it, its group, provider or route in scope, or one that is due and lets in another trial; a slot free; by priority, then whose turn it is; rows that are locked are passed over',
+    effect:
+      'a lease of one slot; its turn moves on by 1/weight seconds; with a lease id the answer can be asked for again',
+    outcomes: ['selected', 'none'],
+    refusals: [],
+  },
+  'upstream.extend': {
+    guard: 'the lease is there, lease_until > clock',
+    effect: 'a later lease_until',
+    outcomes: ['extended', 'stale'],
+    refusals: ['upstream_busy'],
+  },
+  'upstream.release': {
+    guard: 'the lease is there',
+    effect: 'the slot is free; nothing is said of how it went',
+    outcomes: ['released', 'duplicate'],
+    refusals: ['upstream_busy'],
+  },
+  'upstream.report': {
+    guard:
+      'failure: the request began after the block opened, and says something new; success: the request began after the last evidence of the block, policy auto or rolling; never the status',
+    effect:
+      'the lease goes; failure: a block opens, ends later, or where it was due opens again one step higher; success: what it refutes closes, what is due lets in twice as many trials and closes after eight; an event for each',
+    outcomes: ['noted', 'blocked', 'reopened', 'extended', 'duplicate'],
+    refusals: ['no_upstream', 'upstream_busy'],
+  },
+  'provider.block': {
+    guard:
+      'three upstreams of the provider, and half of those used within a minute, have a block `server_error` that opened in that minute; or the provider has one, and this failure comes to it',
+    effect: 'one block on the provider opens, or opens again if it was due; the upstreams’ own close as `superseded`',
+    outcomes: ['reopened', 'superseded', 'blocked', 'none'],
+    refusals: [],
+  },
+  'block.close': {
+    guard: 'open, and of the generation that was seen, where one is given',
+    effect: 'closed as operator, credential, probe or snapshot, with actor and reason in its event',
+    outcomes: ['closed', 'duplicate'],
+    refusals: ['no_block', 'upstream_busy'],
+  },
+  'block.lapse': {
+    guard: 'open, of the generation that the sweep saw: half open for more than a day, nobody tried it',
+    effect: 'closed as `time`; never a manual one',
+    outcomes: ['closed', 'duplicate'],
+    refusals: [],
+  },
+} as const satisfies Record<string, Transition>;
+
+/** What a transition of upstreams and blocks may return. */
+export type CapacityOutcome<T extends keyof typeof capacityTransitions> =
+  (typeof capacityTransitions)[T]['outcomes'][number];
+
 /** The states of a job. */
 export const JOB_STATES = [
   'queued',

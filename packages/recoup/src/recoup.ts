@@ -16,6 +16,7 @@ import { checkOptions, type OpenOptions } from './options.ts';
 import { Queues } from './queues/configure.ts';
 import { Sweeper, type Swept } from './sweeps/sweeper.ts';
 import { quiet } from './telling.ts';
+import { Upstreams } from './upstreams/upstreams.ts';
 import { type Verified, type VerifyOptions, verify } from './verify.ts';
 import { Waking } from './waking.ts';
 import { Wallets } from './wallets/wallets.ts';
@@ -26,6 +27,7 @@ export interface InTransaction {
   readonly wallets: Wallets;
   readonly jobs: Jobs;
   readonly queues: Queues;
+  readonly upstreams: Upstreams;
 }
 
 /** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
@@ -51,6 +53,7 @@ export class Recoup implements AsyncDisposable {
   readonly wallets: Wallets;
   readonly jobs: Jobs;
   readonly queues: Queues;
+  readonly upstreams: Upstreams;
   readonly feed: Feed;
   readonly epochs: Epochs;
   readonly #pools: Pools;
@@ -85,6 +88,7 @@ export class Recoup implements AsyncDisposable {
     this.wallets = new Wallets(this.#runner);
     this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
+    this.upstreams = new Upstreams(this.#runner);
     this.feed = new Feed(this.#runner);
     this.epochs = new Epochs(pools);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
@@ -119,7 +123,7 @@ export class Recoup implements AsyncDisposable {
     const db = overQueryable(client, this.#pools.schema);
     const runner = this.#traced(transactionRunner(db, this.#onTransition));
     const jobs = new Jobs(runner, () => {}, this.#tracer);
-    return { wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner) };
+    return { wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner), upstreams: new Upstreams(runner) };
   }
 
   /**
@@ -136,7 +140,12 @@ export class Recoup implements AsyncDisposable {
           const runner = this.#traced(transactionRunner(db, this.#onTransition));
           const jobs = new Jobs(runner, (queue) => woken.add(queue), this.#tracer);
           try {
-            return await fn({ wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner) }, client);
+            const parts = {
+              wallets: new Wallets(runner),
+              queues: new Queues(runner, runner),
+              upstreams: new Upstreams(runner),
+            };
+            return await fn({ ...parts, jobs }, client);
           } catch (error) {
             thrown = error;
             throw error;

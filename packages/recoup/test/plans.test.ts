@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AnyStatement } from '../src/db/database.ts';
-import { type LockMode, render } from '../src/db/statement.ts';
+import type { LockMode } from '../src/db/statement.ts';
 import { cancelJob } from '../src/jobs/cancel.ts';
 import { extendJob } from '../src/jobs/extend.ts';
 import { failJob } from '../src/jobs/fail.ts';
@@ -27,6 +27,7 @@ import { succeedJob } from '../src/jobs/succeed.ts';
 import { type TestDatabase, testDatabase } from '../src/testing.ts';
 import { adjustEntry, grantEntry } from '../src/wallets/grant.ts';
 import { balanceAt, entriesOfJob, getBalance, listEntries } from '../src/wallets/queries.ts';
+import { blocksTouched, generic } from './support/plans.ts';
 
 const JOBS = 1_000_000;
 const WALLETS = 10_000;
@@ -74,7 +75,7 @@ describe.each(inject('servers'))('plans on $name', ({ url }) => {
     await db.query(FILL);
     client = new pg.Client({
       connectionString: db.url,
-      options: '-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan',
+      options: generic,
     });
     await client.connect();
   }, 300_000);
@@ -84,28 +85,8 @@ describe.each(inject('servers'))('plans on $name', ({ url }) => {
     await db?.drop();
   });
 
-  /** Blocks a statement touches, by EXPLAIN ANALYZE of its generic plan; rolled back. */
-  async function blocks(statement: AnyStatement, inputs: object[], mode: LockMode): Promise<number> {
-    const { text } = render(statement, mode, 'recoup');
-    await client.query(`prepare probe (text) as ${text}`);
-    try {
-      let plan: Record<string, number> = {};
-      // The second run counts: the first one also fills this connection's caches of the catalog.
-      for (let run = 0; run < 2; run++) {
-        await client.query('begin');
-        const values = client.escapeLiteral(JSON.stringify(inputs));
-        const explained = await client.query(
-          `explain (analyze, buffers, timing off, format json) execute probe (${values})`,
-        );
-        await client.query('rollback');
-        plan = explained.rows[0]['QUERY PLAN'][0].Plan;
-      }
-      return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
-    } finally {
-      await client.query('rollback');
-      await client.query('deallocate probe');
-    }
-  }
+  const blocks = (statement: AnyStatement, inputs: object[], mode: LockMode) =>
+    blocksTouched(client, statement, inputs, mode);
 
   const keys = async (state: string, count = BATCH) =>
     (await db.query(`select wallet_id, id, attempt as n from recoup.jobs where state = $1 limit $2`, [

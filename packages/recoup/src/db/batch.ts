@@ -52,8 +52,8 @@ export class BatchingRunner implements Runner {
       line = new Line(statement, this.#pools, this.#turns, this.observe);
       this.#lines.set(statement, line);
     }
-    const wallet = (input as { wallet_id?: string }).wallet_id ?? '';
-    return line.add(wallet, encode(statement, input)) as Promise<A>;
+    const row = (input as Record<string, unknown>)[statement.holds] ?? '';
+    return line.add(String(row), encode(statement, input)) as Promise<A>;
   }
 
   async many<A extends RawAnswer>(statement: AnyStatement<A>, inputs: readonly object[]): Promise<(A | Refusal)[]> {
@@ -261,6 +261,6 @@ class Call implements Item {
   reject(error: unknown): void {
     const refusal = asRefusal(error, false);
     this.#reject(refusal);
-    this.#line.close(refusal.code === 'wallet_busy' ? 'wallet_busy' : 'error');
+    this.#line.close(/^(wallet|upstream)_busy$/.test(refusal.code) ? refusal.code : 'error');
   }
 }

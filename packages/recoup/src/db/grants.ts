@@ -5,8 +5,9 @@ import { asRefusal } from './failures.ts';
 import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
 /**
- * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries never changed.
- * Jobs, attempts and lease requests are deleted by pruning; notes may be erased, which is a person's work.
+ * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries never changed;
+ * nor are upstreams and blocks, nor what happened to a block. Jobs, attempts and lease requests are deleted by pruning; notes
+ * may be erased, which is a person's work.
  */
 export const RIGHTS: Readonly<Record<string, string>> = {
   migrations: 'select',
@@ -19,6 +20,10 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   lease_requests: 'select, insert, update, delete',
   api_keys: 'select, insert, update',
   secrets: 'select, insert',
+  upstreams: 'select, insert, update',
+  blocks: 'select, insert, update',
+  block_events: 'select, insert',
+  upstream_leases: 'select, insert, update, delete',
   // Opened by the role that owns the schema.
   epochs: 'select',
 };

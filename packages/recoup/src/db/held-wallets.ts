@@ -80,11 +80,16 @@ export class HeldWallets {
       const open = this.#turns.take() ? await this.#waitFor(items) : await this.#tryAgain(items);
       const now = performance.now();
       const [late, rest] = split(open, (item) => now - item.since >= this.#pools.lockTimeoutMs);
-      for (const item of late) item.reject(new Refusal('wallet_busy', undefined, { wallet }));
+      for (const item of late) item.reject(this.#busy(wallet));
       queue.unshift(...rest);
     }
     // In the same turn as the queue was seen empty: what is added later goes the ordinary way.
     this.#queues.delete(wallet);
+  }
+
+  #busy(id: string): Refusal {
+    if (this.#statement.holds === 'wallet_id') return new Refusal('wallet_busy', undefined, { wallet: id });
+    return new Refusal('upstream_busy', undefined, { [this.#statement.holds.replace(/_id$/, '')]: id });
   }
 
   /** In a transaction that waits for the wallet, and holds no other meanwhile. Returns the items still open. */

@@ -30,6 +30,8 @@ export interface Statement<C extends Columns, A> {
   readonly text: Readonly<Record<LockMode, string>>;
   /** Whether an input whose row another transaction holds is sent again by a statement that waits; else it is answered `busy`. */
   readonly waits: boolean;
+  /** The column of the input that names the row which a statement holds first: a wallet, an upstream. */
+  readonly holds: string;
   /** How many of its batches may be on their way at once; they never share a wallet. */
   readonly atOnce: number;
   /** Never set: carries the type of one answer. */
@@ -45,7 +47,11 @@ export function statement<const C extends Columns, A>(
   name: string,
   columns: C,
   body: (lock: 'skip locked' | '') => string,
-  { waits = true, atOnce = 1 }: { waits?: boolean; atOnce?: number } = {},
+  {
+    waits = true,
+    atOnce = 1,
+    holds = 'wallet_id',
+  }: { waits?: boolean; atOnce?: number; holds?: keyof C & string } = {},
 ): Statement<C, A> {
   const names = Object.keys(columns);
   const declared = names.map((column) => `${column} ${columns[column]}`).join(', ');
@@ -56,7 +62,7 @@ with input as materialized (
   select ord, ${selected.join(', ')}
   from rows from (jsonb_to_recordset($1::text::jsonb) as (${declared})) with ordinality as i(${names.join(', ')}, ord)),
 ${body(lock).trim()}`);
-  return { name, columns, waits, atOnce, text: { shared: text('skip locked'), patient: text('') } };
+  return { name, columns, waits, atOnce, holds, text: { shared: text('skip locked'), patient: text('') } };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Waking } from '../waking.ts';
 import { sweepLapsed } from './lapsed.ts';
 import { sweepLeaseRequests } from './lease-requests.ts';
 import { sweepPruned } from './pruned.ts';
+import { sweepUpstreams } from './upstream-leases.ts';
 
 export interface SweepOptions {
   /** The longest sleep, in ms: the correctness path, since nothing tells of leases taken elsewhere. */
@@ -60,6 +61,7 @@ export class Sweeper {
     const lapsed = await sweepLapsed(this.#runner, { onError, wake: this.#wake, signal: this.#stop.signal });
     const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
     await sweepLeaseRequests(this.#runner);
+    await sweepUpstreams(this.#runner, this.#stop.signal);
     const swept = { lapsed: lapsed.done, failed: lapsed.failed, pruned };
     this.#options.onSweep(swept);
     return swept;

@@ -1,4 +1,5 @@
 // Rows that break a rule of the schema and nothing else, for every rule, beside rows that are fine.
+import * as capacity from './violations-of-capacity.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -37,6 +38,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   secrets: { name: 's', value: BYTES, created_at: AT },
   epochs: { number: 1, id: 'e', opened_at: AT, reason: 'r' },
   migrations: { number: 99, name: 'n', checksum: 'c', compatible_from: 1, applied_at: AT },
+  ...capacity.ROWS,
 };
 
 const queued = { state: 'queued', lease_until: null, not_before: AT };
@@ -98,6 +100,7 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
     { scopes: ['app', 'worker', 'viewer', 'support', 'operator', 'admin'] },
   ],
   epochs: [{ number: 32767 }],
+  ...capacity.FINE,
 };
 
 /** For each CHECK the changes that break it. Of what has several conditions, each is broken alone. */
@@ -205,6 +208,7 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   api_keys_of_customer: [{ customer_id: 'c' }],
   secrets_value: [{ value: '\\xab' }],
   epochs_number: [{ number: -1 }, { number: 32768 }],
+  ...capacity.BROKEN,
 };
 
 /** For each key two changes of the row that is fine: both rows have the same key, and differ in all that is not in it. */
@@ -225,11 +229,12 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   secrets_pkey: [{}, { created_at: '2031-01-01T00:00:00Z' }],
   epochs_pkey: [{}, { id: 'other' }],
   migrations_pkey: [{}, { name: 'other' }],
+  ...capacity.TWICE,
 };
 
 /** What would rewrite history, by the trigger that refuses it: also where no row would match. */
 export const REWRITTEN: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ['entries', 'epochs'].map((table) => [
+  ['entries', 'epochs', 'block_events'].map((table) => [
     `${table}_append_only`,
     [
       `update recoup.${table} set reason = null where false`,

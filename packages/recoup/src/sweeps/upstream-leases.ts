@@ -1,0 +1,41 @@
+// Sweep: leases of slots that lapsed long ago, and blocks that nobody has tried for a day.
+
+import type { Runner } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { lapseBlock } from '../upstreams/close.ts';
+import { type UnusedRow, unusedBlocks } from '../upstreams/queries.ts';
+
+const columns = { count: 'int' } as const;
+
+/** A lapsed lease counts nowhere; for an hour it still says when the request of a late report began. */
+export const forgetLeases = statement<typeof columns, { forgotten: number }>(
+  'upstream_lease.forget',
+  columns,
+  () => `
+old as (
+  select id from recoup.upstream_leases where lease_until < recoup.clock() - interval '1 hour'
+  order by lease_until limit (select count from input) for update skip locked),
+gone as (delete from recoup.upstream_leases l using old o where l.id = o.id returning l.id)
+select json_build_array(json_build_object('forgotten', (select count(*) from gone)))::text as answer`,
+);
+
+const LEASES = 5000;
+const PAGE = 500;
+const PAGES = 20;
+
+export async function sweepUpstreams(runner: Runner, signal: AbortSignal): Promise<void> {
+  await runner.read(forgetLeases, [{ count: LEASES }]);
+  let after: UnusedRow | undefined;
+  for (let page = 0; page < PAGES && !signal.aborted; page++) {
+    const rows = await runner.read(unusedBlocks, [
+      { after_until: after?.until, after_id: after?.block_id, count: PAGE },
+    ]);
+    // Of the generation that was read: one that was opened again or tried meanwhile stays.
+    await runner.many(
+      lapseBlock,
+      rows.map(({ block_id, generation }) => ({ block_id, generation, closed_as: 'time', reason: 'unused for a day' })),
+    );
+    after = rows.at(-1);
+    if (rows.length < PAGE) break;
+  }
+}

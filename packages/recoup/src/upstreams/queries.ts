@@ -1,0 +1,139 @@
+// Reads of upstreams: why each may or may not be used, what blocks it, when it is expected back, and its history.
+
+import { statement } from '../db/statement.ts';
+import { blocksOn, scopesOf, slotsOut } from './usable.ts';
+
+/** One reason why an upstream is not used now. */
+export interface Check {
+  check: 'off' | 'draining' | 'retired' | 'blocked' | 'trial' | 'slots';
+  block: number | null;
+  kind: string | null;
+  source: string | null;
+  policy: string | null;
+  subject: string | null;
+  scope: string | null;
+  until: string | null;
+  reason: string | null;
+  nextStep: string | null;
+}
+
+export interface ExplainedRow {
+  upstream: string;
+  provider: string;
+  priority: number;
+  slots_out: number;
+  max_concurrency: number | null;
+  status: 'on' | 'off' | 'draining' | 'retired';
+  now: string;
+  checks: Check[];
+}
+
+const explainColumns = {
+  pool: 'text',
+  upstream_id: 'text',
+  model: 'text',
+  capability: 'text',
+  nearest: 'int',
+} as const;
+
+/**
+ * Every failing check of every upstream of a pool (or of one), in the order in which they would be picked. With `nearest` only of so
+ * many at each priority that nothing of their own keeps out, and so many whose own block ends first: who asks when to come back
+ * need not read a pool of thousands.
+ */
+export const explainUpstreams = statement<typeof explainColumns, ExplainedRow>(
+  'upstream.explain',
+  explainColumns,
+  () => `
+found as materialized (
+  select u.*, ${slotsOut('u')} as slots_out, coalesce((
+    select json_agg(json_build_object('check', c."check", 'block', c.id, 'kind', c.kind, 'source', c.source, 'policy', c.policy,
+      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
+    from (${blocksOn('u', scopesOf('i'))}) c where c."check" is not null), '[]') as checks
+  from input i
+  cross join lateral (
+    select * from recoup.upstreams u where u.id = i.upstream_id and (u.pool = i.pool or i.pool is null)
+    union all
+    select * from recoup.upstreams u where u.pool = i.pool and i.upstream_id is null and i.nearest is null
+    union all
+    select u.* from generate_series(0, 9) p
+    cross join lateral (
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+       order by u.turn_at limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null
+         and u.blocked_until <= recoup.clock() order by u.blocked_until desc limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null
+         and u.blocked_until > recoup.clock() order by u.blocked_until limit i.nearest)) u
+    where i.nearest is not null
+    union all
+    select * from recoup.upstreams u where i.pool is null and i.upstream_id is null) u)
+select coalesce(json_agg(json_build_object('upstream', id, 'provider', provider, 'priority', priority, 'slots_out', slots_out, 'status', status,
+  'max_concurrency', max_concurrency, 'now', recoup.clock(), 'checks', checks) order by priority, turn_at, id), '[]')::text as answer
+from found`,
+);
+
+const oneUpstream = { upstream_id: 'text' } as const;
+
+export interface HistoryRow {
+  block: number;
+  subject: string;
+  scope: string;
+  kind: string;
+  source: string;
+  policy: string;
+  type: string;
+  at: string;
+  until: string | null;
+  step: number;
+  evidenceAt: string;
+  closedAs: string | null;
+  actor: string | null;
+  reason: string | null;
+}
+
+/** What happened to an upstream, by its own blocks and those of its group, provider and route; oldest first. */
+export const upstreamHistory = statement<typeof oneUpstream, HistoryRow>(
+  'upstream.history',
+  oneUpstream,
+  () => `
+found as materialized (
+  select b.*, e.type, e.at, e.until as e_until, e.step as e_step, e.evidence_at as e_evidence_at, e.actor, e.reason as e_reason, e.generation as e_generation
+  from input i
+  cross join lateral (select * from recoup.upstreams where id = i.upstream_id) u
+  cross join lateral (values ('upstream', u.id), ('quota_group', u.quota_group), ('provider', u.provider), ('route', u.route)) s (type, id)
+  cross join lateral (
+    select * from recoup.blocks b where b.subject_type = s.type and b.subject_id = s.id and b.closed_at is null
+    union all
+    (select * from recoup.blocks b where b.subject_type = s.type and b.subject_id = s.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b
+  join recoup.block_events e on e.block_id = b.id)
+select coalesce(json_agg(json_build_object('block', id, 'subject', subject_type || ':' || subject_id, 'scope', scope, 'kind', kind, 'source', source,
+  'policy', policy, 'type', type, 'at', at, 'until', e_until, 'step', e_step, 'evidenceAt', e_evidence_at, 'closedAs', case when type = 'closed' then closed_as end,
+  'actor', actor, 'reason', e_reason) order by at, id, e_generation), '[]')::text as answer
+from found`,
+);
+
+const unusedColumns = { after_until: 'timestamptz', after_id: 'bigint', count: 'int' } as const;
+
+export interface UnusedRow {
+  block_id: number;
+  generation: number;
+  until: string;
+}
+
+/** Blocks that have been half open for a day, by when that began: nobody tries what they are about. */
+export const unusedBlocks = statement<typeof unusedColumns, UnusedRow>(
+  'block.unused',
+  unusedColumns,
+  () => `
+found as materialized (
+  select b.* from input i
+  cross join lateral (
+    select id, generation, until from recoup.blocks
+    where closed_at is null and until is not null and until < recoup.clock() - interval '24 hours'
+      and (i.after_until is null or (until, id) > (i.after_until, i.after_id))
+    order by until, id limit i.count) b)
+select coalesce(json_agg(json_build_object('block_id', id, 'generation', generation, 'until', until) order by until, id), '[]')::text as answer
+from found`,
+);

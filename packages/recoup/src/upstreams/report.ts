@@ -1,0 +1,181 @@
+// upstream.report: what an answer of the provider means. A failure opens, extends or re-opens a block; a success closes what it refutes.
+
+import type { RawAnswer } from '../db/runner.ts';
+import { answerEach, statement } from '../db/statement.ts';
+import { subjectsOf } from './usable.ts';
+
+export interface ReportRow extends RawAnswer {
+  block: number | null;
+  until: string | null;
+  step: number | null;
+  closed: number;
+  provider: string;
+}
+
+const columns = {
+  upstream_id: 'text',
+  lease_id: 'text',
+  started_at: 'timestamptz',
+  elapsed_ms: 'bigint',
+  success: 'boolean',
+  scopes: 'jsonb',
+  subject_type: 'text',
+  scope: 'text',
+  kind: 'text',
+  source: 'text',
+  policy: 'text',
+  hint_ms: 'bigint',
+  announced_until: 'timestamptz',
+  reason: 'text',
+  next_step: 'text',
+  actor: 'text',
+} as const;
+
+/** Without a hint: 30 s doubled with each step, up to 5 minutes. */
+export const NOMINAL = (step: string) => `least(30 * power(2, least(${step} - 1, 10)), 300) * interval '1 second'`;
+/** An order to wait is obeyed up to an hour: more is a mistake of the provider's. */
+const CAPPED = `least(hint_ms, 3600000) * interval '1 millisecond'`;
+
+const NEXT_UNTIL = `case policy when 'manual' then null else case source
+      when 'retry_after' then greatest(b_until, now + ${CAPPED})
+      when 'reset_announced' then coalesce(announced_until, now + hint_ms * interval '1 millisecond')
+      else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${NOMINAL('step_no')})) end end`;
+
+/** Of a success `s`, which open blocks `b` it speaks against. One of a half-open block's time counts if it began in it: a trial. */
+const REFUTES = (s: string) => `b.closed_at is null and b.policy in ('auto', 'rolling')
+      and ${s}.scopes ? b.scope and b.evidence_at < ${s}.began and (b.until > ${s}.now or b.until <= ${s}.began)`;
+
+/** The open blocks of the upstream of `s` and of what it shares with others. */
+const sharedBlocks = (s: string, where: string) => `${subjectsOf(s, 'upstream_id')}
+    cross join lateral (
+      select b.id as b_id from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and ${where}) b`;
+
+/**
+ * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
+ * block opened changes nothing (`duplicate`): five in flight are one step. One that started later extends it, and where the block was
+ * due already (a trial that failed) raises its step. A `retry_after` or `backoff` never shortens; of announced resets the newest counts.
+ *
+ * A success closes the blocks (auto, rolling) of its upstream, group, provider and route in its scopes whose evidence is older than
+ * its request; a block that is due lets in twice as many trials for each, and closes after the one behind eight. Two that meet at one
+ * block count one after the other.
+ *
+ * The upstream's row is held first: reports about one upstream take turns. `generation` says whether its blocks changed between
+ * snapshot and lock; then it runs again. So it does where the row itself is another version and is to be written, as a selection leaves
+ * it: an update finds what its snapshot sees. A block that a rival opened meanwhile on a shared subject is met by the unique index.
+ */
+export const reportUpstream = statement<typeof columns, ReportRow>(
+  'upstream.report',
+  columns,
+  (lock) => `
+held as materialized (
+  select i.*, u.*, recoup.clock() as now,
+    least(coalesce((select l.leased_at from recoup.upstream_leases l where l.id = i.lease_id and l.upstream_id = i.upstream_id),
+      i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock()) as began,
+    case i.subject_type when 'upstream' then i.upstream_id when 'quota_group' then coalesce(u.quota_group, i.upstream_id)
+      when 'provider' then u.provider when 'route' then u.route end as subject_id,
+    case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream' else i.subject_type end as on_type,
+    row_number() over (partition by i.upstream_id order by i.ord) as nth
+  from (select * from input order by upstream_id, ord) i
+  left join lateral (
+    select true as has_upstream, ctid as tid, tableoid as part, provider, quota_group, route, generation, blocked_until
+    from recoup.upstreams where id = i.upstream_id for no key update ${lock}) u on true),
+judged as materialized (
+  select h.*, b.*, kind is not null and not success as fails,
+    row_number() over (partition by on_type, subject_id, scope, kind, source order by h.ord) as nth_of_block,
+    (select generation from recoup.upstreams u where u.id = h.upstream_id) is distinct from h.generation as moved,
+    (select ctid from recoup.upstreams u where u.id = h.upstream_id) is distinct from h.tid as stale,
+    coalesce(b_step, 0) + (b_id is null or b_until <= now)::int as step_no
+  from held h
+  left join lateral (
+    select id as b_id, ctid as b_tid, tableoid as b_part, opened_at as b_opened_at, until as b_until, step as b_step, generation as b_generation, evidence_at as b_evidence_at
+    from recoup.blocks b
+    where b.closed_at is null and b.subject_type = h.on_type and b.subject_id = h.subject_id and b.scope = h.scope and b.kind = h.kind
+      and b.source = h.source and h.kind is not null and not h.success
+    for no key update ${lock}) b on true),
+refuted as materialized (
+  select h.ord, h.now, b.*, b.until > h.now or b.trials = 8 as closes,
+    (select x.ctid from recoup.blocks x where x.id = b_id) is distinct from b.tid as stale
+  from held h
+  cross join lateral ${subjectsOf('h', 'upstream_id')}
+  cross join lateral (
+    select id as b_id, ctid as tid, tableoid as part, until, trials from recoup.blocks b
+    where b.subject_type = subject.type and b.subject_id = subject.id and ${REFUTES('h')}
+    for no key update ${lock}) b
+  where h.success and h.has_upstream and h.nth = 1),
+seen as materialized (
+  select j.*, ${NEXT_UNTIL} as next_until,
+    case when has_upstream is null then case when (select true from recoup.upstreams u where u.id = j.upstream_id) then 'busy' else 'no_upstream' end
+      when nth > 1 or (fails and nth_of_block > 1) or moved then 'again'
+      when fails and b_id is null and (select true from recoup.blocks b where b.closed_at is null and b.subject_type = j.on_type
+        and b.subject_id = j.subject_id and b.scope = j.scope and b.kind = j.kind and b.source = j.source) then 'busy'
+      when success and (select count(*) from ${sharedBlocks('j', REFUTES('j'))}) > (select count(*) from refuted r where r.ord = j.ord) then 'busy'
+      when exists (select from refuted r where r.ord = j.ord and (r.stale or exists (select from refuted e where e.b_id = r.b_id and e.ord < j.ord)
+        or exists (select from judged f where f.fails and f.b_id = r.b_id))) then 'again'
+      when not fails and not exists (select from refuted r where r.ord = j.ord) then 'noted'
+      when began <= b_opened_at then 'duplicate'
+      when stale then 'again'
+      when not fails then 'noted'
+      when b_id is null then 'blocked'
+      when b_until <= now then 'reopened'
+      when ${NEXT_UNTIL} is distinct from b_until then 'extended'
+      else 'duplicate' end as verdict
+  from judged j),
+opened as (
+  insert into recoup.blocks (subject_type, subject_id, scope, kind, source, policy, opened_at, evidence_at, until, reason, next_step)
+  select on_type, subject_id, scope, kind, source, policy, now, began, next_until, reason, next_step from seen where verdict = 'blocked'
+  on conflict (subject_type, subject_id, scope, kind, source) where closed_at is null do nothing
+  returning id, subject_type, subject_id, scope, kind, source, until, step, generation, evidence_at),
+changed as (
+  update recoup.blocks b set until = s.next_until, step = s.step_no, trials = 1, generation = b.generation + 1,
+    evidence_at = greatest(b.evidence_at, s.began), reason = coalesce(s.reason, b.reason)
+  from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict in ('extended', 'reopened')
+  returning s.ord, b.id, b.until, b.step, b.generation, b.evidence_at),
+freed as (
+  update recoup.blocks b set trials = case when r.closes then b.trials else b.trials * 2 end, generation = b.generation + 1,
+    closed_at = case when r.closes then r.now end, closed_as = case when r.closes then 'success' end
+  from refuted r join seen s using (ord) where b.ctid = r.tid and b.tableoid = r.part and s.verdict = 'noted'
+  returning r.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.closed_at),
+told as (
+  insert into recoup.block_events (block_id, generation, type, at, until, step, evidence_at, actor, reason)
+  select o.id, o.generation, 'opened', s.now, o.until, o.step, o.evidence_at, s.actor, s.reason
+  from opened o join seen s on s.verdict = 'blocked' and (s.on_type, s.subject_id, s.scope, s.kind, s.source) = (o.subject_type, o.subject_id, o.scope, o.kind, o.source)
+  union all
+  select c.id, c.generation, s.verdict, s.now, c.until, c.step, c.evidence_at, s.actor, s.reason from changed c join seen s using (ord)
+  union all
+  select f.id, f.generation, case when f.closed_at is null then 'trial' else 'closed' end, s.now, f.until, f.step, f.evidence_at, s.actor, s.reason
+  from freed f join seen s using (ord)),
+own as (
+  -- The latest end of its own blocks of everything, as this statement leaves them.
+  select s.ord, s.tid, s.part, max(coalesce(x.until, 'infinity')) filter (where x.until is not null or x.there) as next_blocked_until
+  from seen s
+  left join lateral (
+    select b.until, true as there from recoup.blocks b
+    where b.subject_type = 'upstream' and b.subject_id = s.upstream_id and b.scope = '' and b.closed_at is null
+      and b.id not in (select c.id from changed c union all select f.id from freed f where f.closed_at is not null)
+    union all select c.until, true from changed c where c.ord = s.ord and s.on_type = 'upstream' and s.scope = ''
+    union all select o.until, true from opened o where o.subject_type = 'upstream' and o.subject_id = s.upstream_id and o.scope = '') x on true
+  where s.verdict in ('blocked', 'extended', 'reopened') or (s.verdict = 'noted' and exists (select from freed f where f.ord = s.ord))
+  group by s.ord, s.tid, s.part),
+won as (
+  update recoup.upstreams u set blocked_until = o.next_blocked_until, generation = u.generation + 1
+  from own o where u.ctid = o.tid and u.tableoid = o.part
+  returning o.ord),
+done as materialized (
+  select s.*, coalesce(o.id, c.id, b_id) as block, coalesce(o.until, c.until, b_until) as block_until,
+    (select count(*) from freed f where f.ord = s.ord and f.closed_at is not null) as closed,
+    case when verdict = 'blocked' and o.id is null then 'again' when verdict in ('extended', 'reopened') and c.id is null then 'again'
+      else verdict end as outcome
+  from seen s
+  left join opened o on s.verdict = 'blocked' and (s.on_type, s.subject_id, s.scope, s.kind, s.source) = (o.subject_type, o.subject_id, o.scope, o.kind, o.source)
+  left join changed c on c.ord = s.ord),
+given as (
+  delete from recoup.upstream_leases l using (select lease_id, upstream_id from done where outcome not in ('busy', 'again')) d
+  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('done', 'outcome', {
+    block: 'block',
+    until: 'block_until',
+    step: 'step_no',
+    closed: 'closed',
+    provider: 'provider',
+  })}`,
+  { holds: 'upstream_id' },
+);

@@ -1,0 +1,48 @@
+// Whether an upstream may be used now: the one predicate of selection, explanation, health and lists, check by check.
+
+/** What an upstream row `u` shares with others. */
+const sharedOf = (u: string) =>
+  `(values ('quota_group', ${u}.quota_group), ('provider', ${u}.provider), ('route', ${u}.route)) subject (type, id)`;
+
+/** The subjects of an upstream row `u`: a block on any of them concerns it. */
+export const subjectsOf = (u: string, id = 'id') =>
+  `(values ('upstream', ${u}.${id}), ('quota_group', ${u}.quota_group), ('provider', ${u}.provider), ('route', ${u}.route)) subject (type, id)`;
+
+/** Leases of a block's subject that were taken since it came due and are still out: the trials under way, counted as far as it lets in. */
+const trialsOut = (b: string) => {
+  const since = (column: string) => `(
+      select count(*) from (select from recoup.upstream_leases l
+        where l.${column} = ${b}.subject_id and l.leased_at >= ${b}.until and l.lease_until > recoup.clock() limit ${b}.trials) l)`;
+  return `case ${b}.subject_type when 'upstream' then ${since('upstream_id')} when 'quota_group' then ${since('quota_group')}
+      when 'provider' then ${since('provider')} else ${since('route')} end`;
+};
+
+/**
+ * The open blocks on the upstream `u` in the scopes (an array; the empty scope is everything), each with `check`: `blocked` until
+ * its time is up or a person acts, then `trial` while as many uses are out as it lets in, then null: it keeps nobody out.
+ * The offset keeps the planner from looking at all blocks at once: subject by subject is right, whatever its statistics say.
+ */
+export const blocksOn = (u: string, scopes: string, subjects = subjectsOf(u)) => `
+  select b.*, case when b.until is null or b.until > recoup.clock() then 'blocked'
+    when ${trialsOut('b')} >= b.trials then 'trial' end as "check"
+  from ${subjects}
+  cross join lateral (
+    select * from recoup.blocks b
+    where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null and b.scope = any (${scopes}) offset 0) b`;
+
+/** The ids of those that it shares with others, as an array. */
+export const sharedBlocks = (u: string, scopes: string) =>
+  `array(select b.id from (${blocksOn(u, scopes, sharedOf(u))}) b)`;
+
+/** Slots of the upstream `u` that are taken. */
+export const slotsOut = (u: string) =>
+  `(select count(*) from recoup.upstream_leases l where l.upstream_id = ${u}.id and l.lease_until > recoup.clock())`;
+
+/** Whether `u` may be used now, apart from its status. */
+export const usable = (u: string, scopes: string) => `
+  (${u}.max_concurrency is null or ${slotsOut(u)} < ${u}.max_concurrency)
+  and not exists (select from (${blocksOn(u, scopes)}) b where b."check" is not null)`;
+
+/** The scopes that a use has: everything, and its model and capabilities. */
+export const scopesOf = (i: string) =>
+  `array_remove(array['', 'model:' || ${i}.model, 'capability:' || ${i}.capability], null)`;

@@ -1,0 +1,114 @@
+// The plans of selection and reports: on 100,000 upstreams, most of them blocked, with statistics from when the tables were empty.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { AnyStatement } from '../src/db/database.ts';
+import { type TestDatabase, testDatabase } from '../src/testing.ts';
+import { blockProvider } from '../src/upstreams/provider.ts';
+import { explainUpstreams, unusedBlocks, upstreamHistory } from '../src/upstreams/queries.ts';
+import { extendUpstream, releaseUpstream } from '../src/upstreams/release.ts';
+import { reportUpstream } from '../src/upstreams/report.ts';
+import { selectUpstream } from '../src/upstreams/select.ts';
+import { times } from './support/look.ts';
+import { blocksTouched, generic } from './support/plans.ts';
+
+const UPSTREAMS = 100_000;
+const BATCH = 100;
+/** Blocks that one input may touch: its row, the blocks and leases of four subjects, and what it writes. */
+const BLOCKS_PER_INPUT = 300;
+
+/**
+ * One pool of many providers. Of ten upstreams nine are out for an hour; of the tenth every other has a block that is over, and
+ * each has a lease out. Ten thousand closed blocks of the past on each of a few.
+ */
+const FILL = `
+set session_replication_role = replica;
+insert into recoup.upstreams (id, pool, provider, turn_at, used_at, blocked_until, registered_at)
+  select 'u' || i, 'p', 'x' || i % 100, now() - interval '1 second' * (i % 1000), now() - interval '10 s',
+    case when i % 10 > 0 then now() + interval '1 hour' when i % 20 = 0 then now() - interval '1 minute' end, now()
+  from generate_series(0, ${UPSTREAMS - 1}) i;
+insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opened_at, evidence_at, until)
+  select 'upstream', id, case when id like '%1' then 'server_error' else 'rate_limited' end, 'backoff', 'auto',
+    now() - interval '1 hour', now() - interval '1 hour', blocked_until
+  from recoup.upstreams where blocked_until is not null;
+insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opened_at, evidence_at, until, closed_at, closed_as, generation)
+  select 'upstream', 'u' || 10 * (i % 10), 'rate_limited', 'backoff', 'auto', now() - interval '2 days' + interval '1 s' * i,
+    now() - interval '2 days', now() - interval '1 day', now() - interval '1 day', 'success', 2
+  from generate_series(0, 99999) i;
+insert into recoup.block_events (block_id, generation, type, at, step, evidence_at)
+  select id, g, case g when 1 then 'opened' else 'closed' end, opened_at, 1, opened_at from recoup.blocks cross join generate_series(1, generation) g;
+insert into recoup.upstreams (id, pool, provider, turn_at, registered_at) select 't' || i, 'trial', 'tried', now(), now() from generate_series(0, 9) i;
+insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opened_at, evidence_at, until)
+  values ('provider', 'tried', 'overloaded', 'backoff', 'auto', now() - interval '2 hours', now() - interval '2 hours', now() - interval '1 hour');
+insert into recoup.upstream_leases (id, upstream_id, provider, route, leased_at, lease_until)
+  select 'l' || i, 'u' || i, 'x' || i % 100, 'direct', now() - interval '10 minutes', now() + interval '1 hour'
+  from generate_series(0, ${UPSTREAMS - 1}) i;
+reset session_replication_role`;
+
+const block = { subject_type: 'upstream', scope: '', kind: 'rate_limited', source: 'backoff', policy: 'auto' };
+const free = (i: number) => 10 + 20 * i;
+
+describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
+  let db: TestDatabase;
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    db = await testDatabase(url);
+    for (const table of ['upstreams', 'blocks', 'block_events', 'upstream_leases']) {
+      await db.query(`alter table recoup.${table} set (autovacuum_enabled = off)`);
+      await db.query(`analyze recoup.${table}`);
+    }
+    await db.query(FILL);
+    client = new pg.Client({ connectionString: db.url, options: generic });
+    await client.connect();
+  }, 300_000);
+
+  afterAll(async () => {
+    await client?.end();
+    await db?.drop();
+  });
+
+  const batches: [string, AnyStatement, (i: number) => object][] = [
+    ['a failure', reportUpstream, (i) => ({ upstream_id: `u${free(i)}`, success: false, scopes: [''], ...block })],
+    ['a failure of what is out', reportUpstream, (i) => ({ upstream_id: `u${10 * i + 1}`, scopes: [''], ...block })],
+    [
+      'a success',
+      reportUpstream,
+      (i) => ({ upstream_id: `u${free(i)}`, lease_id: `l${free(i)}`, success: true, scopes: [''] }),
+    ],
+    ['a success that frees', reportUpstream, (i) => ({ upstream_id: `u${10 * i + 2}`, success: true, scopes: [''] })],
+    ['a lease that is extended', extendUpstream, (i) => ({ lease_id: `l${i}`, lease_ms: 60_000 })],
+    ['a lease that is given back', releaseUpstream, (i) => ({ lease_id: `l${i}` })],
+  ];
+
+  test.each(batches)(
+    '%s touches a bounded number of blocks per input, waiting or not',
+    async (_name, statement, input) => {
+      for (const mode of ['shared', 'patient'] as const) {
+        const touched = await blocksTouched(client, statement, times(BATCH, input), mode);
+        expect(touched).toBeGreaterThan(0);
+        expect(touched, mode).toBeLessThan(BATCH * BLOCKS_PER_INPUT);
+        expect(await blocksTouched(client, statement, [input(0)], mode), `${mode}, one input`).toBeLessThan(600);
+      }
+    },
+  );
+
+  const select = { pool: 'p', lease_id: 'new', lease_ms: 1000 };
+  const reads: [string, AnyStatement, object, number][] = [
+    ['a selection', selectUpstream, select, 400],
+    ['a selection for a model', selectUpstream, { ...select, model: 'm', capability: 'c' }, 400],
+    ['a selection that is repeated', selectUpstream, { ...select, lease_id: 'l5' }, 100],
+    ['a selection from a pool that is not there', selectUpstream, { ...select, pool: 'none' }, 200],
+    ['a selection where the provider is on trial', selectUpstream, { ...select, pool: 'trial' }, 1000],
+    ['whether it is the provider', blockProvider, { provider: 'x1' }, 300],
+    ['when a pool is back', explainUpstreams, { pool: 'p', nearest: 20 }, 8000],
+    ['why one is out', explainUpstreams, { upstream_id: 'u1' }, 200],
+    ['the history of one', upstreamHistory, { upstream_id: 'u1' }, 100],
+    ['a page of unused blocks', unusedBlocks, { count: 100 }, 400],
+  ];
+
+  test.each(reads)('%s touches a bounded number of blocks', async (_name, statement, input, limit) => {
+    const touched = await blocksTouched(client, statement, [input], 'patient');
+    expect(touched).toBeGreaterThan(0);
+    expect(touched).toBeLessThan(limit);
+  });
+});

@@ -1,0 +1,34 @@
+// What a statement reads: the blocks it touches by EXPLAIN ANALYZE of its generic plan, rolled back.
+import type pg from 'pg';
+import type { AnyStatement } from '../../src/db/database.ts';
+import { type LockMode, render } from '../../src/db/statement.ts';
+
+/** Options of a connection whose plans are those that serve: generic, and through indexes. */
+export const generic = '-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan';
+
+export async function blocksTouched(
+  client: pg.Client,
+  statement: AnyStatement,
+  inputs: object[],
+  mode: LockMode,
+): Promise<number> {
+  const { text } = render(statement, mode, 'recoup');
+  await client.query(`prepare probe (text) as ${text}`);
+  try {
+    let plan: Record<string, number> = {};
+    // The second run counts: the first one also fills this connection's caches of the catalog.
+    for (let run = 0; run < 2; run++) {
+      await client.query('begin');
+      const values = client.escapeLiteral(JSON.stringify(inputs));
+      const explained = await client.query(
+        `explain (analyze, buffers, timing off, format json) execute probe (${values})`,
+      );
+      await client.query('rollback');
+      plan = explained.rows[0]['QUERY PLAN'][0].Plan;
+    }
+    return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
+  } finally {
+    await client.query('rollback');
+    await client.query('deallocate probe');
+  }
+}
