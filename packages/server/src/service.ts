@@ -119,6 +119,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log = http.log;
     metrics.watch(recoup);
     const url = await listen(http, bind, options.port ?? 7420);
+    // Where this role could not open it: an operator has to know, also when nobody looks at /readyz.
+    const due = await recoup.epochs.current().then(
+      (state) => state.due,
+      () => null,
+    );
+    if (due !== null) http.log.warn({ due }, 'the ledger needs a new epoch');
     const verifying = verifyAgainAndAgain(recoup, metrics, http, options.verifyEveryMs);
     const stop = async () => {
       clearInterval(verifying);
