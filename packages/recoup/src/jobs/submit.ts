@@ -40,7 +40,7 @@ const columns = {
  * The price test works on running sums of the batch. Prices are not negative, so the inputs of a wallet that fit form a
  * prefix; `rest` is what that prefix leaves. An input behind it whose price exceeds `rest` is refused, as it would be
  * one by one: nothing in between can raise the balance. One that would still fit runs again without the refused ones. So
- * does one whose wallet moved before it was held: what moved it may have been this very job, submitted by a rival.
+ * does one that would be refused and whose wallet moved before it was held: what moved it may have been this very job, submitted by a rival.
  */
 export const submitJob = statement<typeof columns, SubmitRow>(
   'job.submit',
@@ -52,7 +52,7 @@ judged as (
       when ${chargeThere} then case when ${jobThere} then 'duplicate' else 'pruned' end
       when not has_wallet then ${withoutWallet('no_wallet')}
       when row_number() over (partition by s.wallet_id, s.id order by s.ord) > 1 then 'again'
-      when status <> 'active' then 'wallet_closed'
+      when status <> 'active' then case when ${walletMoved} then 'again' else 'wallet_closed' end
     end as refused
   from held s
   cross join lateral (${queueOf('s.queue', 'refund_on, max_failures')}) q),
