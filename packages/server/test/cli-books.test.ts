@@ -197,7 +197,12 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
       entries: [{ seq: 3 }, { seq: 4 }],
     });
     expect((await json('explain', wallet, '--at', '2001-01-01')).said).toMatchObject({ booked: 0, entries: [] });
-    expect(await run('explain', 'nobody')).toMatchObject({ code: 4, out: '' });
+    expect(await run('explain', 'nobody')).toMatchObject({
+      code: 4,
+      out: '',
+      err: expect.stringContaining('Where that is a customer: recoup wallets list --customer nobody'),
+    });
+    expect((await run('explain', "it's")).err).toContain(`recoup wallets list --customer 'it'\\''s'`);
   });
 
   test('prune says how many there are before it deletes', async () => {
