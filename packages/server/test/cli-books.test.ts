@@ -67,6 +67,32 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
     expect(parse(grants.out, { columns: true })).toMatchObject([{ wallet: a, key, amount: '100', remaining: '100' }]);
   });
 
+  test('a dry run says what the run then does: of what is there, of another amount, of wallets that hold something', async () => {
+    const [a, b, c, d, e, f] = [newId('w'), newId('w'), newId('w'), newId('w'), newId('w'), newId('w')];
+    await json('import', 'balances', await file(lines(HEAD, `${a},ann,10`, `${b},bob,-20`, `${f},ann,5`)));
+    for (const wallet of [c, d]) await json('wallets', 'open', wallet, '--customer', 'ann');
+    await json('wallets', 'grant', c, 'paid', '--amount', '482');
+    await json('wallets', 'grant', d, 'paid', '--amount', '9007199254740991');
+    const rows = [`${a},ann,10`, `${b},bob,-21`, `${c},ann,10`, `${d},ann,1`, `${e},eve,3`, `${f},ann,0`];
+    const source = await file(lines(HEAD, ...rows));
+    const dry = await json('import', 'balances', source, '--dry-run');
+    expect((await json('wallets', 'balance', c)).said.booked).toBe(482);
+    const ran = await json('import', 'balances', source);
+    const { dryRun, ...figures } = dry.said;
+    const byLine = (problems: { line: number }[]) => [...problems].sort((x, y) => x.line - y.line);
+    expect(dryRun).toBe(true);
+    expect({ ...figures, problems: null }).toEqual({ ...ran.said, problems: null });
+    expect(byLine(figures.problems)).toEqual(byLine(ran.said.problems));
+    expect(dry.code).toBe(ran.code);
+    expect(ran).toMatchObject({ code: 5, said: { duplicates: 1, opened: 1, granted: 2, refused: 3, addedTo: 1 } });
+    expect(figures.warnings).toMatchObject([{ line: 4, wallet: c, warning: expect.stringContaining('it holds 492') }]);
+    expect(dry.err).toContain('1 of 6 wallets hold something already');
+    expect(await json('import', 'balances', source, '--dry-run')).toMatchObject({
+      code: 5,
+      said: { opened: 0, granted: 0, duplicates: 3, refused: 3, addedTo: 0 },
+    });
+  });
+
   test('what differs is named and exits 8; a wallet of somebody else, or another amount, is refused alone', async () => {
     const [a, b, c] = [newId('w'), newId('w'), newId('w')];
     await json('import', 'balances', await file(lines(HEAD, `${a},ann,10`, `${b},bob,20`)));
@@ -220,6 +246,23 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
       expect(await run('prune', ...argv)).toMatchObject({ code: 2 });
     }
   });
+});
+
+test('a key that may not do a step is refused before anything is changed, also in a dry run', async () => {
+  const guarded = await Api.start({ requireKeys: true });
+  const { secret } = await guarded.service.keys.create({ name: 'app', scopes: ['app'] });
+  const env = { RECOUP_SERVER: guarded.service.url, RECOUP_KEY: secret };
+  const debts = await file(lines(HEAD, 'a,ann,5', 'b,bob,-5'));
+  for (const more of [['--dry-run'], []]) {
+    expect(await cli(['import', 'balances', debts, ...more], env)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('wallets.adjustMany takes a key of one of the scopes support, operator, admin.'),
+    });
+  }
+  expect(await guarded.db.query('select * from recoup.wallets')).toEqual([]);
+  const credits = await file(lines(HEAD, 'a,ann,5'));
+  expect(await cli(['import', 'balances', credits, '--dry-run'], env)).toMatchObject({ code: 0 });
+  await guarded.close();
 });
 
 test('a file that is not right is refused whole, by line and column, and nothing of it comes in', async () => {
