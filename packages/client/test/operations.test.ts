@@ -178,6 +178,8 @@ describe('every operation', () => {
     const adjusted = await client.wallets.adjustMany({ items: [{ wallet, key: 'opening', amount: 9 }] });
     expect(adjusted.items).toMatchObject([{ outcome: 'adjusted', balance: 9 }]);
     expect((await client.wallets.balances({ wallets: [wallet] })).items).toMatchObject([{ booked: 9 }]);
+    expect(await client.wallets.list({ customer })).toMatchObject({ wallets: [{ wallet, booked: 9 }], cursor: null });
+    expect(await collect(client.wallets.list.each({ customer, limit: 1 }))).toMatchObject([{ wallet }]);
     expect((await client.wallets.remainders({ customer })).remainders).toMatchObject([{ remaining: 9 }]);
     const ledger = await collect(client.feed.entries.each({ wallet, limit: 1 }));
     expect(ledger).toMatchObject([{ customer, amount: 9 }]);

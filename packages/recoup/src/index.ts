@@ -66,6 +66,7 @@ export type {
   Opened,
   OpenInput,
   Remainder,
+  WalletRow,
 } from './wallets/wallets.ts';
 export {
   type AbortCause,

@@ -75,6 +75,31 @@ onFirst(
   },
 );
 
+onFirst('wallets are listed by id, of everybody or of one customer, and none twice', async (s) => {
+  const customer = newId('customer');
+  const wallets = ['a', 'b', 'c', 'd'].map((name) => `${customer}-${name}`);
+  for (const wallet of [...wallets].reverse()) await s.recoup.wallets.open({ wallet, customer, unit: 'token' });
+  await s.recoup.wallets.adjust({ wallet: wallets[0]!, key: 'k', amount: -5 });
+  await s.recoup.wallets.change(wallets[1]!, { status: 'closed', overdraftLimit: 7 });
+  const seen: unknown[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await s.recoup.wallets.list({ customer, cursor, limit: 2 });
+    seen.push(...page.wallets);
+    cursor = page.cursor;
+  } while (cursor !== null);
+  const row = { customer, unit: 'token', status: 'active', booked: 0, overdraftLimit: 0 };
+  expect(seen).toEqual([
+    { ...row, wallet: wallets[0], booked: -5 },
+    { ...row, wallet: wallets[1], status: 'closed', overdraftLimit: 7 },
+    { ...row, wallet: wallets[2] },
+    { ...row, wallet: wallets[3] },
+  ]);
+  const all = await s.recoup.wallets.list({ limit: 1000 });
+  expect(all.wallets.filter((one) => one.customer === customer)).toEqual(seen);
+  expect(await s.recoup.wallets.list({ customer: 'nobody' })).toEqual({ wallets: [], cursor: null });
+});
+
 onFirst('remainders go wallet by wallet, of everybody or of one customer, and no wallet twice', async (s) => {
   const customer = newId('customer');
   const wallets = ['a', 'b', 'c', 'd', 'e'].map((name) => `${customer}-${name}`);

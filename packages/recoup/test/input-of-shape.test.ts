@@ -17,6 +17,7 @@ onFirst('a misspelt field, or no object at all, is refused by every call', async
     grantMany: [{ wallet, key: 'k', amount: 1 }, ({ wallets }, input) => wallets.grantMany([input])],
     openMany: [{ wallet: 'new', customer: 'c' }, ({ wallets }, input) => wallets.openMany([input])],
     adjustMany: [{ wallet, key: 'k', amount: 1 }, ({ wallets }, input) => wallets.adjustMany([input])],
+    'list wallets': [{ customer: 'c' }, ({ wallets }, input) => wallets.list(input)],
     remainders: [{ wallet }, ({ wallets }, input) => wallets.remainders(input)],
     submit: [{ wallet, job: 'j', queue: 'q', price: 1 }, ({ jobs }, input) => jobs.submit(input)],
     submitMany: [{ wallet, job: 'j', queue: 'q', price: 1 }, ({ jobs }, input) => jobs.submitMany([input])],

@@ -49,6 +49,7 @@ const story: [string, Input][] = [
   ['wallets.openMany', { items: [{ wallet: 'w2', customer: 'c' }] }],
   ['wallets.adjustMany', { items: [{ wallet: 'w2', key: 'k', amount: -1 }] }],
   ['wallets.balances', { wallets: [j.wallet, 'w2'] }],
+  ['wallets.list', { customer: 'c', limit: 1 }],
   ['wallets.remainders', { customer: 'c' }],
   ['wallets.balance', { wallet: j.wallet }],
   ['wallets.balance', { wallet: j.wallet, at: '2001-01-01T00:00:00Z' }],

@@ -174,6 +174,10 @@ test('roles.sql makes the two roles, as psql takes it', async () => {
   const passwords = { RECOUP_OWNER_PASSWORD: "it's o", RECOUP_APP_PASSWORD: 'a' };
   if (existsSync('/usr/bin/psql')) {
     const env = { ...process.env, ...passwords };
+    const without = spawnSync('/usr/bin/psql', [url.href], { input: sql, env: process.env, encoding: 'utf8' });
+    expect(without.stderr).toBe(
+      'Set RECOUP_OWNER_PASSWORD and RECOUP_APP_PASSWORD in the environment; nothing was made.\n',
+    );
     execFileSync('/usr/bin/psql', ['-v', 'ON_ERROR_STOP=1', url.href], { input: sql, env });
   } else {
     // The same statements without psql's own words.

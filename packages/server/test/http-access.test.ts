@@ -36,11 +36,11 @@ const nowhere = ({ params }: Operation): Input =>
 const MATRIX: Record<Exclude<Scope, 'admin'>, RegExp> = {
   app: /^(wallets\.(?!adjust)|jobs\.(submit|submitMany|get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.|epochs\.list|system\.info)/,
   worker:
-    /^(wallets\.balances?$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info)/,
+    /^(wallets\.(list|balances?)$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info)/,
   viewer:
-    /^(wallets\.(balance|balances|remainders|entries|replay)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info)$/,
+    /^(wallets\.(list|balance|balances|remainders|entries|replay)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info)$/,
   support:
-    /^(wallets\.(balance|balances|remainders|entries|replay|adjust|adjustMany)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|feed\.entries|epochs\.list|system\.(verify|info))$/,
+    /^(wallets\.(list|balance|balances|remainders|entries|replay|adjust|adjustMany)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|feed\.entries|epochs\.list|system\.(verify|info))$/,
   operator:
     /^(wallets\.|jobs\.(get|list|attempts|entries|byUpstreamRef|prune)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|epochs\.list|system\.)/,
 };
@@ -103,8 +103,20 @@ describe('a key that is bound to a customer', () => {
         );
         const { body } = await api.ask(name, Object.fromEntries(named));
         const readable = scopes.includes('viewer') && 'wallet' in params.properties;
-        expect(body.code, name).toBe(readable ? 'no_wallet' : 'forbidden');
+        if (name !== 'wallets.list') expect(body.code, name).toBe(readable ? 'no_wallet' : 'forbidden');
       }
+      for (const named of [{}, { customer: 'ann' }]) {
+        expect(await api.call('wallets.list', named)).toMatchObject({
+          wallets: [{ wallet: own, customer: 'ann', booked: 49, unit: 'credit', status: 'active' }],
+          cursor: null,
+        });
+      }
+      for (const customer of ['bob', 'nobody']) {
+        expect(await api.refused('wallets.list', 'forbidden', { customer })).toMatchObject({
+          operation: 'wallets.list',
+        });
+      }
+      expect((await api.call('wallets.list', { cursor: own })).wallets).toEqual([]);
       // Not even whether it is there.
       const there = await api.refused('wallets.balance', 'no_wallet', { wallet: foreign });
       const absent = await api.refused('wallets.balance', 'no_wallet', { wallet: 'absent' });

@@ -81,6 +81,13 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     expect(adjusted.items).toMatchObject([{ balance: 9 }, { balance: -2 }, { code: 'no_wallet' }]);
     const { items } = await api.call('wallets.balances', { wallets: [b, 'nobody', a] });
     expect(items).toMatchObject([{ booked: -2 }, { code: 'no_wallet', wallet: 'nobody' }, { booked: 9 }]);
+    const [low, high] = [a, b].sort();
+    const page = await api.call('wallets.list', { customer: 'books', limit: 1 });
+    expect(page).toMatchObject({ wallets: [{ wallet: low, unit: 'credit', status: 'active' }], cursor: low });
+    expect(await api.call('wallets.list', { customer: 'books', cursor: low })).toMatchObject({
+      wallets: [{ wallet: high, customer: 'books', booked: high === a ? 9 : -2, overdraftLimit: 0 }],
+      cursor: null,
+    });
     const left = await api.call('wallets.remainders', { customer: 'books' });
     expect(left).toMatchObject({ remainders: [{ wallet: a, remaining: 9 }], cursor: null });
     const first = await api.call('feed.entries', { customer: 'books', limit: 1 });

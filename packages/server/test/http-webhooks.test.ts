@@ -272,7 +272,8 @@ describe('a signed URL', () => {
     // The URL names the job: its reference may be left out.
     const text = JSON.stringify({ ...fixture('generic'), finalPrice: undefined, upstreamRef: undefined });
     const refused = await post(path, text);
-    expect(refused).toMatchObject({ status: 401, body: { code: 'bad_signature' } });
+    expect(refused).toMatchObject({ status: 401, body: { code: 'bad_signature', instance: '/v1/webhooks/generic/…' } });
+    expect(JSON.stringify(refused.body)).not.toContain(path.split('/').at(-1));
     expect(refused.body.detail).toContain('must be signed with it as well');
     expect(await post(path, text, standardHeaders(secrets.generic, text))).toMatchObject({
       body: { outcome: 'succeeded' },

@@ -58,6 +58,20 @@ class BalanceAt(_BalanceAtOptional):
     booked: int
 
 
+class Wallet(TypedDict):
+    wallet: str
+    customer: str
+    unit: str
+    status: Literal["active", "closed"]
+    booked: int
+    overdraftLimit: int
+
+
+class WalletPage(TypedDict):
+    wallets: List["Wallet"]
+    cursor: Optional[str]
+
+
 class Remainder(TypedDict):
     wallet: str
     customer: str

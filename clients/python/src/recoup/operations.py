@@ -49,6 +49,24 @@ class Wallets(Group):
         """
         return self._client._call("wallets.balances", {"wallets": wallets}, options)
 
+    def list(self, *, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "WalletPage":
+        """The wallets of a customer, or of everybody, in the order of their ids, page by page.
+
+        customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before, a wallet. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._call("wallets.list", {"customer": customer, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Wallet", None, None]:
+        """The wallets of a customer, or of everybody, in the order of their ids, page by page: one after the other, page by page, to the end.
+
+        customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before, a wallet. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._each("wallets.list", {"customer": customer, "cursor": cursor, "limit": limit}, options)
+
     def remainders(self, *, wallet: str = OMIT, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "RemainderPage":
         """Unused credit by grant, wallet by wallet: the oldest is used first.
 
@@ -597,6 +615,7 @@ OPERATIONS: Dict[str, Operation] = {
     "wallets.openMany": Operation("POST", "/v1/batch/wallets", (), "fields", None, None, 33554432, True),
     "wallets.balance": Operation("GET", "/v1/wallets/{wallet}/balance", ("at", "parts",), None, None, None, None, True),
     "wallets.balances": Operation("POST", "/v1/batch/balances", (), "fields", None, None, 33554432, True),
+    "wallets.list": Operation("GET", "/v1/wallets", ("customer", "cursor", "limit",), None, None, "wallets", None, True),
     "wallets.remainders": Operation("GET", "/v1/remainders", ("wallet", "customer", "cursor", "limit",), None, None, "remainders", None, True),
     "wallets.entries": Operation("GET", "/v1/wallets/{wallet}/entries", ("cursor", "limit", "newestFirst",), None, None, "entries", None, True),
     "wallets.replay": Operation("GET", "/v1/wallets/{wallet}/replay", ("afterSeq",), None, "ndjson", None, None, True),

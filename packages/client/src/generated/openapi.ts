@@ -84,6 +84,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/wallets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The wallets of a customer, or of everybody, in the order of their ids, page by page
+         * @description A key that is bound to a customer may leave `customer` out: it gets the wallets of its own.
+         *
+         *     Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["wallets.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/remainders": {
         parameters: {
             query?: never;
@@ -1083,6 +1105,20 @@ export interface components {
             /** @description Only with `parts`: given back then for jobs that might still succeed. */
             atRisk?: number;
         };
+        Wallet: {
+            wallet: string;
+            customer: string;
+            unit: string;
+            /** @enum {string} */
+            status: "active" | "closed";
+            /** @description The balance of the ledger; negative is a debt. */
+            booked: number;
+            overdraftLimit: number;
+        };
+        WalletPage: {
+            wallets: components["schemas"]["Wallet"][];
+            cursor: string | null;
+        };
         Remainder: {
             wallet: string;
             customer: string;
@@ -1604,6 +1640,33 @@ export interface operations {
                     "application/json": {
                         items: (components["schemas"]["Balance"] | components["schemas"]["Refused"])[];
                     };
+                };
+            };
+        };
+    };
+    "wallets.list": {
+        parameters: {
+            query?: {
+                /** @description Only wallets of this customer. 1 to 200 printable characters, not "." or "..". */
+                customer?: string;
+                /** @description Where to go on: the `cursor` of the page before, a wallet. 1 to 200 printable characters, not "." or "..". */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalletPage"];
                 };
             };
         };

@@ -5,6 +5,7 @@ export const OPERATIONS = {
   'wallets.openMany': {"method":"POST","path":"/v1/batch/wallets","query":[],"body":"fields","maxBytes":33554432},
   'wallets.balance': {"method":"GET","path":"/v1/wallets/{wallet}/balance","query":["at","parts"]},
   'wallets.balances': {"method":"POST","path":"/v1/batch/balances","query":[],"body":"fields","maxBytes":33554432},
+  'wallets.list': {"method":"GET","path":"/v1/wallets","query":["customer","cursor","limit"],"page":"wallets"},
   'wallets.remainders': {"method":"GET","path":"/v1/remainders","query":["wallet","customer","cursor","limit"],"page":"remainders"},
   'wallets.entries': {"method":"GET","path":"/v1/wallets/{wallet}/entries","query":["cursor","limit","newestFirst"],"page":"entries"},
   'wallets.replay': {"method":"GET","path":"/v1/wallets/{wallet}/replay","query":["afterSeq"],"stream":"ndjson"},

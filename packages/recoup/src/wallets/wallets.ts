@@ -16,6 +16,7 @@ import {
   openInput,
   refusalOf,
 } from './inputs.ts';
+import { listWallets, type WalletRow } from './list.ts';
 import { changeWallet, openWallet } from './open.ts';
 import {
   type BalanceAtRow,
@@ -31,6 +32,7 @@ import { listRemainders, type RemainderRow } from './remainders.ts';
 
 export type { Adjust, Grant, KeyedEntry, Opened, OpenInput } from './inputs.ts';
 export { refusalOf } from './inputs.ts';
+export type { WalletRow } from './list.ts';
 
 /** A row of the ledger with its instant as a Date. */
 export interface Entry extends Omit<EntryRow, 'createdAt'> {
@@ -152,6 +154,24 @@ export class Wallets {
       if (!row) return new Refusal('no_wallet', undefined, { wallet });
       return { ...row, expiring: [], lastEntryAt: row.lastEntryAt === null ? null : new Date(row.lastEntryAt) };
     });
+  }
+
+  /**
+   * The wallets of a customer, or of everybody, in the order of their ids. One page of at most `limit` wallets (1 to 1,000;
+   * 100 unless set); `cursor` is the wallet to go on behind, null where that was all.
+   */
+  async list(
+    options: { customer?: string; cursor?: string | null; limit?: number } = {},
+  ): Promise<{ wallets: WalletRow[]; cursor: string | null }> {
+    check.onlyFields('list', options, ['customer', 'cursor', 'limit']);
+    const count = check.optionalInteger('limit', options.limit, 1, PAGE) ?? 100;
+    const input = {
+      customer_id: check.optionalId('customer', options.customer),
+      after_wallet: check.optionalId('cursor', options.cursor),
+      count,
+    };
+    const wallets = await this.#runner.read(listWallets, [input]);
+    return { wallets, cursor: wallets.length === count ? wallets.at(-1)!.wallet : null };
   }
 
   /**

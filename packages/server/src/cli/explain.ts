@@ -1,5 +1,6 @@
 // `recoup explain`: why a wallet holds what it holds, entry by entry, now or at a past instant.
 import type { Command } from 'commander';
+import { Refusal } from 'recoup';
 import { table } from './output.ts';
 import { count, instantOf, integerOf, type Tools, withTarget } from './tools.ts';
 
@@ -36,7 +37,7 @@ async function explain(tools: Tools, wallet: string, options: { at?: string; las
   const at = instantOf('--at', options.at);
   const last = integerOf('--last', options.last, 1, 1_000_000);
   const { figures, entries, now } = await withTarget(tools, async (ask) => {
-    const now = await ask<Figures>('wallets.balance', { wallet });
+    const now = await ask<Figures>('wallets.balance', { wallet }).catch(hinted(wallet));
     const figures = at === undefined ? now : await ask<Figures>('wallets.balance', { wallet, at });
     const upTo = figures.lastSeq ?? figures.seq!;
     const entries: Entry[] = [];
@@ -58,6 +59,15 @@ async function explain(tools: Tools, wallet: string, options: { at?: string; las
   tools.output.out(entries.length === 0 ? '(no entries)' : table(entries.map(rowOf)));
   tools.output.out(`\n${summary(wallet, figures, now, at)}`);
 }
+
+/** Whoever is asked about a customer gives that id first. */
+const hinted = (wallet: string) => (error: unknown) => {
+  if (!(error instanceof Refusal) || error.code !== 'no_wallet') throw error;
+  const hint = `Where that is a customer: recoup wallets list --customer ${shellWord(wallet)}`;
+  throw new Refusal('no_wallet', `${error.message} ${hint}`, error.details);
+};
+
+const shellWord = (text: string) => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 const rowOf = (entry: Entry) => ({
   seq: entry.seq,

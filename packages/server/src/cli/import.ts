@@ -1,12 +1,13 @@
 // `recoup import`: opening balances from a CSV file or a query, and the comparison with the other system while both run.
 import { type Command, Option } from 'commander';
 import { InvalidInput, idProblem, Refusal } from 'recoup';
-import { type Imported, importBalances, nothing, otherWallet } from '../import/balances.ts';
+import { importBalances } from '../import/balances.ts';
 import { type Compared, compareBalances, type Figure } from '../import/compare.ts';
 import { readCsv } from '../import/csv.ts';
+import { previewImport } from '../import/preview.ts';
 import { readQuery } from '../import/query.ts';
 import { type Spool, spool } from '../import/spool.ts';
-import { type Ask, count, integerOf, Progress, type Tools, withTarget } from './tools.ts';
+import { count, integerOf, Progress, type Tools, withTarget } from './tools.ts';
 
 interface Source {
   query?: string;
@@ -26,7 +27,7 @@ export function addImport(program: Command, tools: Tools): void {
       'the key of the entries is opening:<name>: a repeat with the same name books nothing twice',
       'import',
     )
-    .option('--dry-run', 'check everything, say what it would do, change nothing')
+    .option('--dry-run', 'say what it would do, with the figures and the exit code of the run; change nothing')
     .addHelpText('after', COLUMNS)
     .action((file: string | undefined, options: Source & { name: string; dryRun?: boolean }) =>
       runImport(tools, file, options),
@@ -89,44 +90,21 @@ async function runImport(tools: Tools, file: string | undefined, options: Source
   };
   if (!options.dryRun) tools.stop.gently();
   const result = await withTarget(tools, (ask) =>
-    options.dryRun ? preview(ask, rows, onProgress) : importBalances(ask, rows, key, onProgress),
+    options.dryRun ? previewImport(ask, rows, key, onProgress) : importBalances(ask, rows, key, onProgress),
   );
   tools.print(options.dryRun ? { dryRun: true, key, ...result } : { key, ...result });
+  if (result.addedTo > 0) {
+    const what = options.dryRun
+      ? 'hold something already: it would be added to that'
+      : 'held something: it was added to that';
+    tools.output.err(`Warning: ${count(result.addedTo)} of ${count(rows.rows)} wallets ${what}.`);
+  }
   if (result.refused > 0) {
     throw new Refusal(
       'conflict',
       `${count(result.refused)} of ${count(rows.rows)} wallets ${options.dryRun ? 'would be' : 'were'} refused.`,
     );
   }
-}
-
-/** What the import would meet: wallets that are there, and those that are there as somebody else's. */
-async function preview(ask: Ask, rows: Spool, onProgress: (done: number) => void): Promise<Imported> {
-  const result = nothing(rows);
-  let done = 0;
-  for await (const batch of rows.batches(1000)) {
-    const { items } = await ask<{ items: (Refusal | { code?: string; customer: string; unit: string })[] }>(
-      'wallets.balances',
-      { wallets: batch.map(({ wallet }) => wallet) },
-    );
-    batch.forEach((row, index) => {
-      const item = items[index]!;
-      const there =
-        item instanceof Refusal || item.code !== undefined ? null : (item as { customer: string; unit: string });
-      const other = there === null ? null : otherWallet(row, there);
-      if (other !== null) {
-        result.refused += 1;
-        if (result.problems.length < 100)
-          result.problems.push({ line: row.line, wallet: row.wallet, code: 'conflict', problem: other });
-        return;
-      }
-      if (there === null) result.opened += 1;
-      result[row.balance > 0 ? 'granted' : row.balance < 0 ? 'adjusted' : 'empty'] += 1;
-    });
-    done += batch.length;
-    onProgress(done);
-  }
-  return result;
 }
 
 async function runCompare(

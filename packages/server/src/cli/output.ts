@@ -101,13 +101,22 @@ function flat(value: unknown): Row {
   return isRow(job) ? { ...job, ...rest } : value;
 }
 
+/** What was asked for, and which keys may, as a server's answer has it. */
+function needs({ code, details: { operation, scopes } }: Refusal): string {
+  if (code !== 'forbidden' || typeof operation !== 'string') return '';
+  return Array.isArray(scopes)
+    ? ` ${operation} takes a key of one of the scopes ${scopes.join(', ')}.`
+    : ` It is about ${operation}.`;
+}
+
 /** What went wrong, in one line, and the exit code that says so. */
 export function failure(error: unknown, output: Output, json: boolean): number {
   const own = error instanceof EmbeddedError ? error : undefined;
   const refusal = refusalFor(error);
   const code = own?.code ?? refusal.code;
   // Whoever runs a command may know what nobody foresaw.
-  const message = (own || code === 'internal') && error instanceof Error ? error.message : refusal.message;
+  const message =
+    (own || code === 'internal') && error instanceof Error ? error.message : refusal.message + needs(refusal);
   if (json) output.err(JSON.stringify({ code, message, ...(own ? {} : refusal.details) }));
   else output.err(`${pc.red('recoup:')} ${message.split('\n').map(clean).join('\n')} (${code})`);
   return own?.exitCode ?? errors[code as ErrorCode].exit;

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { InvalidInput, Refusal } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
+import { checkBound } from '../operations/bound.ts';
 import type { Caller, Operation } from '../operations/operation.ts';
 
 export interface AccessOptions {
@@ -85,14 +86,11 @@ export class Access {
   }
 
   /** Refuses `forbidden`. */
-  checkScope(caller: Caller, operation: Pick<Operation, 'name' | 'scopes' | 'params'>): void {
+  checkScope(caller: Caller, operation: Pick<Operation, 'name' | 'scopes' | 'params' | 'ofCustomer'>): void {
     const { scopes, name } = operation;
     if (scopes === 'signature') return;
     const allowed = caller.scopes.includes('admin') || scopes.some((scope) => caller.scopes.includes(scope));
     if (!allowed) throw new Refusal('forbidden', undefined, { operation: name, scopes: [...scopes, 'admin'] });
-    if (caller.customer !== null && !('wallet' in operation.params.properties)) {
-      const message = 'A key that is bound to a customer sees the wallets of that customer only.';
-      throw new Refusal('forbidden', message, { operation: name });
-    }
+    if (caller.customer !== null) checkBound(operation);
   }
 }

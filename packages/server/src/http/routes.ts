@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { Refusal, type Verified } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
+import { bind } from '../operations/bound.ts';
 import { bodyLimit, type Caller, type Context, type Operation, type StreamEvent } from '../operations/operation.ts';
-import { ofCustomer } from '../operations/wallets.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import type { Access } from './access.ts';
 import { loggable, problemOf, refusalFor } from './problem.ts';
@@ -103,7 +103,7 @@ async function answer(request: FastifyRequest, reply: FastifyReply, operation: O
     // With a tracer, jobs are submitted in the request's own span, which is a child of the header's.
     const traceparent = spans ? undefined : traceparentOf(request);
     const inner: Context = { recoup, keys, callbacks, caller, signal: wait.signal, raw, traceparent };
-    if (caller.customer !== null) await ofCustomer(inner, String(input.wallet), caller.customer);
+    if (caller.customer !== null) await bind(inner, operation, input, caller.customer);
     const run = () => operation.run(inner, input);
     const result = spans ? spans.within(request, run) : run();
     if (operation.stream) {

@@ -141,7 +141,8 @@ const headersOf = (id: string) => ({
   'x-content-type-options': 'nosniff',
 });
 
-const pathOf = (url: string) => url.split('?')[0]!;
+/** The address in an answer: senders log those, so the token of a signed URL is left out. */
+const pathOf = (url: string) => url.split('?')[0]!.replace(/^(\/v1\/webhooks\/[^/]*\/).+$/, '$1…');
 
 /** JSON only. */
 function addParsers(server: FastifyInstance, maxHeldBytes: number | undefined): void {

@@ -22,6 +22,9 @@ export interface Imported {
   /** Wallets that hold nothing: opened, nothing to book. */
   empty: number;
   refused: number;
+  /** Wallets that held something beforehand: what the source says was added to it. */
+  addedTo: number;
+  warnings: { line: number; wallet: string; warning: string }[];
   problems: { line: number; wallet: string; code: string; problem: string }[];
 }
 
@@ -32,6 +35,8 @@ interface Item {
   message?: string;
   there?: { customer: string; unit: string };
   booked?: unknown;
+  balance?: number;
+  amount?: number;
 }
 
 export const nothing = (spool: Spool): Imported => ({
@@ -43,6 +48,8 @@ export const nothing = (spool: Spool): Imported => ({
   duplicates: 0,
   empty: 0,
   refused: 0,
+  addedTo: 0,
+  warnings: [],
   problems: [],
 });
 
@@ -56,6 +63,7 @@ export async function importBalances(
   key: string,
   onProgress: (done: number) => void,
 ): Promise<Imported> {
+  await checkAllowed(ask, spool);
   const result = nothing(spool);
   let done = 0;
   for await (const batch of spool.batches(BATCH)) {
@@ -69,6 +77,25 @@ export async function importBalances(
     onProgress(done);
   }
   return result;
+}
+
+/**
+ * Refuses `forbidden` before anything is changed where the key may not do one of the steps. Asked without items, they do
+ * nothing, and who may ask is looked at before what is asked.
+ */
+export async function checkAllowed(ask: Ask, { credits, debts }: Spool): Promise<void> {
+  const steps = [
+    'wallets.openMany',
+    ...(credits ? ['wallets.grantMany'] : []),
+    ...(debts ? ['wallets.adjustMany'] : []),
+  ];
+  for (const step of steps) {
+    try {
+      await ask(step, { items: [] });
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'invalid') throw error;
+    }
+  }
 }
 
 /** Why a wallet that is there is not the row's; null where it is. Its overdraft limit is its own business. */
@@ -102,13 +129,14 @@ async function book(
 ): Promise<void> {
   const items = rows.map(({ wallet, balance }) => ({ wallet, key, amount: balance, reason: 'opening' }));
   const answers = await each(ask, operation, items);
-  answers.forEach(({ outcome, code, message, booked }, index) => {
+  answers.forEach(({ outcome, code, message, booked, balance, amount }, index) => {
+    if (outcome === 'granted' || outcome === 'adjusted') warnOf(result, rows[index]!, balance! - amount!);
     if (outcome === 'granted') result.granted += 1;
     else if (outcome === 'adjusted') result.adjusted += 1;
     else if (outcome === 'duplicate') result.duplicates += 1;
     else {
       const was = booked as { amount?: number } | undefined;
-      const problem = was?.amount === undefined ? message! : `${key} was booked already, with ${was.amount}`;
+      const problem = was?.amount === undefined ? message! : bookedAlready(key, was.amount);
       refuse(result, rows[index]!, code!, problem);
     }
   });
@@ -124,25 +152,43 @@ async function leaveEmpty(ask: Ask, rows: readonly Row[], key: string, result: I
     const item = found.items[index]!;
     const booked = item instanceof Refusal || !item.lastSeq ? null : await bookedUnder(ask, row.wallet, key);
     if (booked === null) result.empty += 1;
-    else refuse(result, row, 'conflict', `${key} was booked already, with ${booked}`);
+    else refuse(result, row, 'conflict', bookedAlready(key, booked.amount));
   }
 }
 
-/** The amount of the entry that has the key; an opening is among the first. */
-async function bookedUnder(ask: Ask, wallet: string, key: string): Promise<number | null> {
+export const bookedAlready = (key: string, amount: number) => `${key} was booked already, with ${amount}`;
+
+interface Booked {
+  key: string | null;
+  type: string;
+  amount: number;
+}
+
+/** The entry that has the key; an opening is among the first. */
+export async function bookedUnder(ask: Ask, wallet: string, key: string): Promise<Booked | null> {
   for (let cursor: number | null = 0; cursor !== null; ) {
-    const page: { entries: { key: string | null; amount: number }[]; cursor: number | null } = await ask(
-      'wallets.entries',
-      { wallet, cursor, limit: 1000 },
-    );
+    const limit = cursor === 0 ? 10 : 1000;
+    const page: { entries: Booked[]; cursor: number | null } = await ask('wallets.entries', { wallet, cursor, limit });
     const found = page.entries.find((entry) => entry.key === key);
-    if (found) return found.amount;
+    if (found) return found;
     cursor = page.cursor;
   }
   return null;
 }
 
-function refuse(result: Imported, { line, wallet }: Row, code: string, problem: string): void {
+/** Says where something is added to what a wallet held. */
+export function warnOf(result: Imported, { line, wallet, balance }: Row, held: number): void {
+  if (held === 0) return;
+  result.addedTo += 1;
+  if (result.warnings.length < SHOWN)
+    result.warnings.push({
+      line,
+      wallet,
+      warning: `it held ${held} beforehand: with ${balance} it holds ${held + balance}`,
+    });
+}
+
+export function refuse(result: Imported, { line, wallet }: Row, code: string, problem: string): void {
   result.refused += 1;
   if (result.problems.length < SHOWN) result.problems.push({ line, wallet, code, problem });
 }

@@ -16,6 +16,9 @@ export interface Spool extends AsyncDisposable {
   /** How many rows there are. */
   readonly rows: number;
   readonly sum: bigint;
+  /** Whether there is a row above zero, and one below. */
+  readonly credits: boolean;
+  readonly debts: boolean;
   batches(size: number): AsyncGenerator<Row[]>;
 }
 
@@ -28,8 +31,8 @@ export async function spool(source: AsyncIterable<Cells>, onProgress: (rows: num
   await remove();
   const close = () => file.close().then(remove);
   try {
-    const { rows, sum } = await write(source, file, onProgress);
-    return { rows, sum, batches: (size) => batches(file, size), [Symbol.asyncDispose]: close };
+    const read = await write(source, file, onProgress);
+    return { ...read, batches: (size) => batches(file, size), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
@@ -41,6 +44,7 @@ async function write(source: AsyncIterable<Cells>, file: FileHandle, onProgress:
   const checker = new RowChecker();
   const problems: LineProblem[] = [];
   let [rows, sum, wrong] = [0, 0n, 0];
+  let [credits, debts] = [false, false];
   const complain = (found: readonly LineProblem[]) => {
     wrong += found.length;
     problems.push(...found.slice(0, SHOWN - problems.length));
@@ -53,6 +57,8 @@ async function write(source: AsyncIterable<Cells>, file: FileHandle, onProgress:
       if (Array.isArray(row)) complain(row);
       else {
         sum += BigInt(row.balance);
+        credits ||= row.balance > 0;
+        debts ||= row.balance < 0;
         if (wrong === 0) out += `${JSON.stringify(row)}\n`;
         if (out.length > CHUNK) {
           await file.appendFile(out);
@@ -66,7 +72,7 @@ async function write(source: AsyncIterable<Cells>, file: FileHandle, onProgress:
   }
   if (wrong > 0) throw refused(problems, wrong);
   await file.appendFile(out);
-  return { rows, sum };
+  return { rows, sum, credits, debts };
 }
 
 function refused(problems: readonly LineProblem[], wrong: number): Refusal {

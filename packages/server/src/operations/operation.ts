@@ -58,6 +58,8 @@ export interface Operation {
   /** The codes it can answer beside those that any request can (see COMMON_ERRORS). */
   readonly errors: readonly ErrorCode[];
   readonly writes: boolean;
+  /** Has a field `customer`, which is its own for a key that is bound to one. */
+  readonly ofCustomer?: true;
   /** The outcome that answers 201. */
   readonly created?: string;
   /** Answers a stream of events instead of one JSON value. */

@@ -71,6 +71,18 @@ export const Balance = fields(
   { title: 'Balance' },
 );
 
+export const Wallet = fields(
+  {
+    wallet: Type.String(),
+    customer: Type.String(),
+    unit: Type.String(),
+    status: oneOf(['active', 'closed']),
+    booked: Type.Integer({ description: 'The balance of the ledger; negative is a debt.' }),
+    overdraftLimit: integer,
+  },
+  { title: 'Wallet' },
+);
+
 export const BalanceAt = fields(
   {
     wallet: Type.String(),

@@ -1,5 +1,4 @@
 // Operations on wallets: open, change, grant, adjust, balances, entries, replay.
-import { Refusal } from 'recoup';
 import Type from 'typebox';
 import { answerItems, type Context, type Operation, operation, type StreamEvent } from './operation.ts';
 import * as s from './schemas.ts';
@@ -146,6 +145,25 @@ export const wallets: readonly Operation[] = [
     run: async ({ recoup }, { wallets }) => ({ items: await recoup.wallets.balances(wallets) }),
   }),
   operation({
+    name: 'wallets.list',
+    summary: 'The wallets of a customer, or of everybody, in the order of their ids, page by page',
+    description: 'A key that is bound to a customer may leave `customer` out: it gets the wallets of its own.',
+    scopes: ['app', 'worker', 'viewer', 'support', 'operator'],
+    method: 'GET',
+    path: '/v1/wallets',
+    params: s.none,
+    query: s.fields({
+      customer: s.optional(s.id('Only wallets of this customer.')),
+      cursor: s.optional(s.id('Where to go on: the `cursor` of the page before, a wallet.')),
+      limit: s.limit,
+    }),
+    body: null,
+    output: s.fields({ wallets: Type.Array(s.Wallet), cursor: s.nextCursor }, { title: 'WalletPage' }),
+    ofCustomer: true,
+    errors: [],
+    run: ({ recoup }, input) => recoup.wallets.list(input),
+  }),
+  operation({
     name: 'wallets.remainders',
     summary: 'Unused credit by grant, wallet by wallet: the oldest is used first',
     description:
@@ -254,9 +272,3 @@ export const wallets: readonly Operation[] = [
     run: async ({ recoup }, { items }) => ({ items: await recoup.wallets.adjustMany(items) }),
   }),
 ];
-
-/** Refuses a wallet of another customer as if it were not there: a bound key must not learn that it is. */
-export async function ofCustomer(context: Context, wallet: string, customer: string): Promise<void> {
-  const balance = await context.recoup.wallets.balance(wallet);
-  if (balance.customer !== customer) throw new Refusal('no_wallet', undefined, { wallet });
-}

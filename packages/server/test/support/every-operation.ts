@@ -34,6 +34,7 @@ async function moneyAndQueues(api: Api, secret: string): Promise<void> {
   await api.call('wallets.openMany', { items: [{ wallet: opened, customer: 'c' }] });
   await api.call('wallets.adjustMany', { items: [{ wallet: opened, key: 'opening', amount: 5, note: secret }] });
   await api.call('wallets.balances', { wallets: [wallet, opened] });
+  await api.call('wallets.list', { customer: 'c' });
   await api.call('wallets.remainders', { customer: 'c' });
   await api.call('feed.entries', { wallet });
   await api.call('wallets.balance', { wallet });
