@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Finding, finding, openJobs } from './audit.ts';
 import { Clients, clean, type Side } from './clients.ts';
-import { type Fault, Injector } from './injector.ts';
+import { FAULTS, type Fault, Injector } from './injector.ts';
 import type { Program } from './programs.ts';
 import { random } from './random.ts';
 import { type Stage, stage } from './stage.ts';
@@ -43,6 +43,8 @@ const FLOWS = { ours: 24, withoutKeys: 6, asynchronous: 8 };
 const LOOSE = { synchronous_commit: 'off', wal_writer_delay: '1s' };
 /** The control's PostgreSQL is killed so often at least, each time this many answers after its start. */
 const MIN_KILLS = 3;
+/** So much longer a run may take until each kind of fault has been there, on a machine that has no time. */
+const MORE_MS = 45_000;
 const AT_STAKE = 30;
 const DRAIN_MS = 60_000;
 
@@ -77,6 +79,7 @@ class Run {
   /** Gives up what is still not heard. */
   readonly #over = new AbortController();
   #timeIsUp = false;
+  #patienceIsOver = false;
   #ended = false;
   #kills = 0;
   #heard = () => 0;
@@ -91,6 +94,12 @@ class Run {
     this.#injector = new Injector({ ...main, random: random(seed).fork('faults'), heard, patienceMs });
     signal.addEventListener('abort', () => this.#over.abort(), { once: true });
     if (signal.aborted) this.#over.abort();
+  }
+
+  /** Whether every kind of fault has been there that can be made here. */
+  #tried(): boolean {
+    const counts = this.#injector.counts();
+    return FAULTS.every((fault) => counts[fault] > 0 || (fault === 'disk full' && this.#main.disk === undefined));
   }
 
   async report(): Promise<Report> {
@@ -121,7 +130,11 @@ class Run {
   async #load(): Promise<[Clients, Clients, Clients]> {
     const { seconds, say, seed } = this.#options;
     const given = this.#over.signal;
-    const enough = () => this.#timeIsUp && this.#injector.rounds > 0 && this.#kills >= MIN_KILLS;
+    const enough = () =>
+      this.#timeIsUp &&
+      this.#injector.rounds > 0 &&
+      this.#kills >= MIN_KILLS &&
+      (this.#tried() || this.#patienceIsOver);
     const running = () => !this.#ended && !given.aborted && !enough();
     const common = { random: random(seed), running, given };
     const begin = (name: string, on: Stage, flows: number, keyed: boolean) =>
@@ -135,6 +148,12 @@ class Run {
     const stop = setTimeout(() => {
       this.#timeIsUp = true;
     }, seconds * 1000);
+    const patience = setTimeout(
+      () => {
+        this.#patienceIsOver = true;
+      },
+      seconds * 1000 + MORE_MS,
+    );
     const ticker = setInterval(() => say(this.#progress(ours)), 5_000);
     try {
       await this.#together([this.#injector.run(running, given), this.#killAgainAndAgain(asynchronous, running)]);
@@ -146,6 +165,7 @@ class Run {
     } finally {
       this.#over.abort();
       clearTimeout(stop);
+      clearTimeout(patience);
       clearInterval(ticker);
       await Promise.allSettled(all.map((clients) => clients.end()));
     }
