@@ -39,7 +39,7 @@ describe('addresses and methods', () => {
       status: 404,
       body: { code: 'not_found', instance: '/nope' },
     });
-    expect(await api.send('GET', '/v1/wallets')).toMatchObject({ status: 404 });
+    expect(await api.send('GET', '/v1/wallet')).toMatchObject({ status: 404 });
     const wrong = await api.send('DELETE', '/v1/wallets/w/jobs/j');
     expect(wrong).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } });
     expect(wrong.headers.get('allow')).toBe('PUT, GET, HEAD, OPTIONS');
