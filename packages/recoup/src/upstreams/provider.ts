@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { NOMINAL } from './report.ts';
+import { nominal } from './report.ts';
 
 export interface ProviderRow extends RawAnswer {
   block: number | null;
@@ -57,12 +57,12 @@ seen as materialized (
   from counted c left join standing s on true),
 opened as (
   insert into recoup.blocks (subject_type, subject_id, scope, kind, source, policy, opened_at, evidence_at, until, reason)
-  select 'provider', provider, '', 'server_error', 'backoff', 'auto', now, (select max(evidence_at) from own), now + ${NOMINAL('1')},
+  select 'provider', provider, '', 'server_error', 'backoff', 'auto', now, (select max(evidence_at) from own), now + ${nominal('1')},
     failing || ' upstreams failed within a minute' from seen where verdict = 'blocked'
   on conflict (subject_type, subject_id, scope, kind, source) where closed_at is null do nothing
   returning id, generation, 'opened' as type, until, step, evidence_at, reason),
 reopened as (
-  update recoup.blocks b set until = s.now + ${NOMINAL('(b.step + 1)')}, step = b.step + 1, trials = 1, generation = b.generation + 1,
+  update recoup.blocks b set until = s.now + ${nominal('(b.step + 1)')}, step = b.step + 1, trials = 1, generation = b.generation + 1,
     evidence_at = greatest(b.evidence_at, (select max(evidence_at) from own))
   from seen s where b.ctid = s.tid and b.tableoid = s.part and s.verdict = 'reopened'
   returning b.id, b.generation, 'reopened' as type, b.until, b.step, b.evidence_at, b.reason),

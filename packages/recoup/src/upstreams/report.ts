@@ -32,21 +32,21 @@ const columns = {
 } as const;
 
 /** Without a hint: 30 s doubled with each step, up to 5 minutes. */
-export const NOMINAL = (step: string) => `least(30 * power(2, least(${step} - 1, 10)), 300) * interval '1 second'`;
+export const nominal = (step: string) => `least(30 * power(2, least(${step} - 1, 10)), 300) * interval '1 second'`;
 /** An order to wait is obeyed up to an hour: more is a mistake of the provider's. */
 const CAPPED = `least(hint_ms, 3600000) * interval '1 millisecond'`;
 
 const NEXT_UNTIL = `case policy when 'manual' then null else case source
       when 'retry_after' then greatest(b_until, now + ${CAPPED})
       when 'reset_announced' then coalesce(announced_until, now + hint_ms * interval '1 millisecond')
-      else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${NOMINAL('step_no')})) end end`;
+      else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${nominal('step_no')})) end end`;
 
 /** Of a success `s`, which open blocks `b` it speaks against. One of a half-open block's time counts if it began in it: a trial. */
-const REFUTES = (s: string) => `b.closed_at is null and b.policy in ('auto', 'rolling')
+const refutes = (s: string) => `b.closed_at is null and b.policy in ('auto', 'rolling')
       and ${s}.scopes ? b.scope and b.evidence_at < ${s}.began and (b.until > ${s}.now or b.until <= ${s}.began)`;
 
 /** The open blocks of the upstream of `s` and of what it shares with others. */
-const sharedBlocks = (s: string, where: string) => `${subjectsOf(s, 'upstream_id')}
+const blocksAround = (s: string, where: string) => `${subjectsOf(s, 'upstream_id')}
     cross join lateral (
       select b.id as b_id from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and ${where}) b`;
 
@@ -99,7 +99,7 @@ refuted as materialized (
   cross join lateral ${subjectsOf('h', 'upstream_id')}
   cross join lateral (
     select id as b_id, ctid as tid, tableoid as part, until, trials from recoup.blocks b
-    where b.subject_type = subject.type and b.subject_id = subject.id and ${REFUTES('h')}
+    where b.subject_type = subject.type and b.subject_id = subject.id and ${refutes('h')}
     for no key update ${lock}) b
   where h.success and h.has_upstream and h.nth = 1),
 seen as materialized (
@@ -108,7 +108,7 @@ seen as materialized (
       when nth > 1 or (fails and nth_of_block > 1) or moved then 'again'
       when fails and b_id is null and (select true from recoup.blocks b where b.closed_at is null and b.subject_type = j.on_type
         and b.subject_id = j.subject_id and b.scope = j.scope and b.kind = j.kind and b.source = j.source) then 'busy'
-      when success and (select count(*) from ${sharedBlocks('j', REFUTES('j'))}) > (select count(*) from refuted r where r.ord = j.ord) then 'busy'
+      when success and (select count(*) from ${blocksAround('j', refutes('j'))}) > (select count(*) from refuted r where r.ord = j.ord) then 'busy'
       when exists (select from refuted r where r.ord = j.ord and (r.stale or exists (select from refuted e where e.b_id = r.b_id and e.ord < j.ord)
         or exists (select from judged f where f.fails and f.b_id = r.b_id))) then 'again'
       when not fails and not exists (select from refuted r where r.ord = j.ord) then 'noted'
