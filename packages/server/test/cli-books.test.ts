@@ -1,37 +1,19 @@
 // Commands about other books, as somebody types them: import, compare, export, explain, prune; on a database and through a server.
 
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Api, newId } from './support/api.ts';
+import { describe, expect, test } from 'vitest';
+import { newId } from './support/api.ts';
+import { Books, HEAD, lines } from './support/books.ts';
 import { cli } from './support/cli.ts';
 
-let api: Api;
-let folder: string;
-beforeAll(async () => {
-  api = await Api.start();
-  folder = await mkdtemp(join(tmpdir(), 'recoup-books-'));
-});
-afterAll(async () => {
-  expect((await api.service.recoup.verify()).problems).toEqual([]);
-  await api.close();
-  await rm(folder, { recursive: true });
-});
-
-const file = async (text: string | Uint8Array): Promise<string> => {
-  const path = join(folder, `${newId('file')}.csv`);
-  await writeFile(path, text);
-  return path;
-};
-const lines = (...some: string[]) => `${some.join('\n')}\n`;
-const HEAD = 'wallet,customer,balance';
+const books = new Books();
+const { file } = books;
 
 describe.each(['a database', 'a server'])('on %s', (kind) => {
   const run = (...argv: string[]) =>
-    cli(argv, kind === 'a server' ? { RECOUP_SERVER: api.service.url } : { DATABASE_URL: api.db.url });
+    cli(argv, kind === 'a server' ? { RECOUP_SERVER: books.api.service.url } : { DATABASE_URL: books.api.db.url });
   const json = async (...argv: string[]) => {
     const { code, out, err } = await run('--json', ...argv);
     return { code, err, said: out === '' ? null : JSON.parse(out) };
@@ -118,14 +100,16 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
 
   test('a query on another database is read like a file, and can only read', async () => {
     const [a, b] = [newId('w'), newId('w')];
-    await api.db.query('create table if not exists old_accounts (id text, who text, credits bigint, price numeric)');
-    await api.db.query('insert into old_accounts values ($1, $2, 9007199254740991, 1.5), ($3, $2, -3, 2)', [
+    await books.api.db.query(
+      'create table if not exists old_accounts (id text, who text, credits bigint, price numeric)',
+    );
+    await books.api.db.query('insert into old_accounts values ($1, $2, 9007199254740991, 1.5), ($3, $2, -3, 2)', [
       a,
       'ann',
       b,
     ]);
     const query = `select id as wallet, who as customer, credits as balance from old_accounts where id in ('${a}', '${b}');`;
-    const source = ['--query', query, '--from', api.db.url];
+    const source = ['--query', query, '--from', books.api.db.url];
     expect(await json('import', 'balances', ...source)).toMatchObject({ code: 0, said: { granted: 1, adjusted: 1 } });
     expect((await json('wallets', 'balance', a)).said.booked).toBe(9_007_199_254_740_991);
     expect(await json('import', 'compare', ...source)).toMatchObject({ code: 0, said: { equal: 2 } });
@@ -139,10 +123,10 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
       [`select wallet, customer, balance from (select nextval('pg_catalog.x')) x`, /--query: /],
     ];
     for (const [text, says] of wrong) {
-      const { code, err } = await run('import', 'balances', '--query', text, '--from', api.db.url);
+      const { code, err } = await run('import', 'balances', '--query', text, '--from', books.api.db.url);
       expect({ code, err }, text).toMatchObject({ code: 2, err: expect.stringMatching(says) });
     }
-    expect(await api.db.query('select count(*)::int as n from old_accounts')).not.toEqual([{ n: 0 }]);
+    expect(await books.api.db.query('select count(*)::int as n from old_accounts')).not.toEqual([{ n: 0 }]);
     const nowhere = await run('import', 'balances', '--query', query, '--from', 'postgres://127.0.0.1:1/none');
     expect(nowhere).toMatchObject({ code: 7, out: '' });
   });
@@ -169,7 +153,7 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
       { wallet: `'${wallet}`, amount: '7' },
       { amount: '-9' },
     ]);
-    const kept = join(folder, newId('cursor'));
+    const kept = join(books.folder, newId('cursor'));
     const all = await run('export', 'entries', '--format', 'jsonl', '--cursor-file', kept);
     expect(
       all.out
@@ -193,7 +177,7 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
       ['--from', '2026-02-30'],
       ['--to', 'today'],
       ['--format', 'xml'],
-      ['--cursor-file', folder],
+      ['--cursor-file', books.folder],
       ['--cursor-file', await file('')],
     ]) {
       expect(await run('export', 'entries', ...argv), argv.join(' ')).toMatchObject({ code: 2 });
@@ -201,11 +185,11 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
   });
 
   test('explain tells each entry, now and at an instant', async () => {
-    const { wallet, job } = await api.running(40);
-    await api.call('jobs.fail', { wallet, job, attempt: 1, reason: 'no answer' });
-    const before = new Date((await api.call('jobs.entries', { wallet, job })).entries[1].createdAt);
+    const { wallet, job } = await books.api.running(40);
+    await books.api.call('jobs.fail', { wallet, job, attempt: 1, reason: 'no answer' });
+    const before = new Date((await books.api.call('jobs.entries', { wallet, job })).entries[1].createdAt);
     await new Promise((done) => setTimeout(done, 5));
-    await api.call('jobs.succeed', { wallet, job });
+    await books.api.call('jobs.succeed', { wallet, job });
     const { out, code } = await run('explain', wallet);
     expect(code).toBe(0);
     const columns = out.split('\n').map((line) => line.trim().split(/ {2,}/));
@@ -233,8 +217,8 @@ describe.each(['a database', 'a server'])('on %s', (kind) => {
 
   test('prune says how many there are before it deletes', async () => {
     for (let n = 0; n < 3; n++) {
-      const { wallet, job } = await api.running(1);
-      await api.call('jobs.succeed', { wallet, job });
+      const { wallet, job } = await books.api.running(1);
+      await books.api.call('jobs.succeed', { wallet, job });
     }
     const dry = await json('prune', '--older-than', '0s', '--dry-run');
     expect(dry.said.prunable).toBeGreaterThanOrEqual(3);

@@ -1,31 +1,13 @@
 // `recoup import balances` where it must change nothing: keys that may not do a step, files that are not right.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Api, newId } from './support/api.ts';
+import { Books, HEAD, lines } from './support/books.ts';
 import { cli } from './support/cli.ts';
 
-let api: Api;
-let folder: string;
-beforeAll(async () => {
-  api = await Api.start();
-  folder = await mkdtemp(join(tmpdir(), 'recoup-books-'));
-});
-afterAll(async () => {
-  expect((await api.service.recoup.verify()).problems).toEqual([]);
-  await api.close();
-  await rm(folder, { recursive: true });
-});
-
-const file = async (text: string | Uint8Array): Promise<string> => {
-  const path = join(folder, `${newId('file')}.csv`);
-  await writeFile(path, text);
-  return path;
-};
-const lines = (...some: string[]) => `${some.join('\n')}\n`;
-const HEAD = 'wallet,customer,balance';
+const books = new Books();
+const { file } = books;
 
 test('a key that may not do a step is refused before anything is changed, also in a dry run', async () => {
   const guarded = await Api.start({ requireKeys: true });
@@ -81,23 +63,28 @@ test('a file that is not right is refused whole, by line and column, and nothing
     [Buffer.from(lines(HEAD, good), 'utf16le'), /is missing|is not UTF-8/],
   ];
   for (const [content, says] of wrong) {
-    const { code, out, err } = await cli(['import', 'balances', await file(content)], { DATABASE_URL: api.db.url });
+    const { code, out, err } = await cli(['import', 'balances', await file(content)], {
+      DATABASE_URL: books.api.db.url,
+    });
     expect({ code, out, err }, String(says)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(says) });
   }
   const many = lines(HEAD, ...Array.from({ length: 50 }, (_, n) => `w${n},c,x`));
-  const { err } = await cli(['import', 'balances', await file(many)], { DATABASE_URL: api.db.url });
+  const { err } = await cli(['import', 'balances', await file(many)], { DATABASE_URL: books.api.db.url });
   expect(err).toMatch(/50 problems[\s\S]*line 21, balance[\s\S]*and 30 more/);
-  expect((await cli(['wallets', 'balance', wallet], { DATABASE_URL: api.db.url })).code).toBe(4);
+  expect((await cli(['wallets', 'balance', wallet], { DATABASE_URL: books.api.db.url })).code).toBe(4);
   for (const argv of [
     [],
-    [join(folder, 'absent.csv')],
-    [folder],
+    [join(books.folder, 'absent.csv')],
+    [books.folder],
     ['x.csv', '--from', 'postgres://x/y'],
     ['--query', 'select 1'],
     ['x.csv', '--name', ''],
     ['x.csv', '--delimiter', ';;'],
   ]) {
-    expect(await cli(['import', 'balances', ...argv], { DATABASE_URL: api.db.url }), argv.join(' ')).toMatchObject({
+    expect(
+      await cli(['import', 'balances', ...argv], { DATABASE_URL: books.api.db.url }),
+      argv.join(' '),
+    ).toMatchObject({
       code: 2,
       out: '',
     });

@@ -2,6 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
+import { blockedUntil } from './usable.ts';
 
 const columns = {
   block_id: 'bigint',
@@ -45,9 +46,7 @@ told as (
   insert into recoup.block_events (block_id, generation, type, at, until, step, evidence_at, actor, reason)
   select w.id, w.generation, 'closed', w.closed_at, w.until, w.step, w.evidence_at, s.actor, coalesce(s.reason, s.closed_as) from won w join seen s using (ord)),
 freed as (
-  update recoup.upstreams u set generation = u.generation + 1, blocked_until = (
-    select max(coalesce(b.until, 'infinity')) from recoup.blocks b
-    where b.subject_type = 'upstream' and b.subject_id = u.id and b.scope = '' and b.closed_at is null and b.id not in (select id from won))
+  update recoup.upstreams u set generation = u.generation + 1, blocked_until = ${blockedUntil('u', 'select id from won')}
   from (select distinct on (u_tid, u_part) s.u_tid, s.u_part from seen s join won using (ord) where s.u_tid is not null and s.scope = '') s
   where u.ctid = s.u_tid and u.tableoid = s.u_part)${answerEach(
     'seen s',

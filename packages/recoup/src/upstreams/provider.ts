@@ -3,6 +3,7 @@
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { nominal } from './report.ts';
+import { blockedUntil } from './usable.ts';
 
 export interface ProviderRow extends RawAnswer {
   block: number | null;
@@ -85,9 +86,7 @@ told as (
   union all
   select c.id, c.generation, 'closed', c.closed_at, c.until, c.step, c.evidence_at, 'superseded' from closed c),
 freed as (
-  update recoup.upstreams u set generation = u.generation + 1, blocked_until = (
-    select max(coalesce(b.until, 'infinity')) from recoup.blocks b
-    where b.subject_type = 'upstream' and b.subject_id = u.id and b.scope = '' and b.closed_at is null and b.id not in (select id from closed))
+  update recoup.upstreams u set generation = u.generation + 1, blocked_until = ${blockedUntil('u', 'select id from closed')}
   from (select distinct tid, part from held) h where u.ctid = h.tid and u.tableoid = h.part)
 select json_build_array(json_build_object('ord', 1, 'outcome',
   case when verdict in ('blocked', 'reopened') and p.id is null then 'again' else verdict end,

@@ -1,7 +1,7 @@
 // Reads of upstreams: why each may or may not be used, what blocks it, when it is expected back, and its history.
 
 import { statement } from '../db/statement.ts';
-import { blocksOn, scopesOf, slotsOut } from './usable.ts';
+import { blocksOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
 
 /** One reason why an upstream is not used now. */
 export interface Check {
@@ -102,11 +102,11 @@ found as materialized (
   select b.*, e.type, e.at, e.until as e_until, e.step as e_step, e.evidence_at as e_evidence_at, e.actor, e.reason as e_reason, e.generation as e_generation
   from input i
   cross join lateral (select * from recoup.upstreams where id = i.upstream_id) u
-  cross join lateral (values ('upstream', u.id), ('quota_group', u.quota_group), ('provider', u.provider), ('route', u.route)) s (type, id)
+  cross join lateral ${subjectsOf('u')}
   cross join lateral (
-    select * from recoup.blocks b where b.subject_type = s.type and b.subject_id = s.id and b.closed_at is null
+    select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null
     union all
-    (select * from recoup.blocks b where b.subject_type = s.type and b.subject_id = s.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b
+    (select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b
   join recoup.block_events e on e.block_id = b.id)
 select coalesce(json_agg(json_build_object('block', id, 'subject', subject_type || ':' || subject_id, 'scope', scope, 'kind', kind, 'source', source,
   'policy', policy, 'type', type, 'at', at, 'until', e_until, 'step', e_step, 'evidenceAt', e_evidence_at, 'closedAs', case when type = 'closed' then closed_as end,

@@ -46,3 +46,8 @@ export const usable = (u: string, scopes: string) => `
 /** The scopes that a use has: everything, and its model and capabilities. */
 export const scopesOf = (i: string) =>
   `array_remove(array['', 'model:' || ${i}.model, 'capability:' || ${i}.capability], null)`;
+
+/** The latest end of the upstream `u`'s own open blocks of everything, without those that this statement closes (`closed`, a list of ids). */
+export const blockedUntil = (u: string, closed: string) => `(
+    select max(coalesce(b.until, 'infinity')) from recoup.blocks b
+    where b.subject_type = 'upstream' and b.subject_id = ${u}.id and b.scope = '' and b.closed_at is null and b.id not in (${closed}))`;
