@@ -57,15 +57,18 @@ export class Access {
     // Two of them mean two things to two programs, such as a proxy and this one.
     if (count(request.raw.rawHeaders, 'host') > 1) throw new InvalidInput('host', 'must be given once');
     const named = hostName(host ?? '');
-    const bare = named.replace(/^\[|\]$/g, '');
-    // Beyond loopback any address of this machine may be named: an address cannot be rebound.
-    const ours = this.#hosts.has(named) || (!this.#loopback && (isIP(bare) !== 0 || this.#options.hosts.length === 0));
-    if (!ours) throw new Refusal('wrong_host', undefined, { host: named });
+    if (!this.#hosts.has(named) && !this.#mayBeOurs(named)) throw new Refusal('wrong_host', undefined, { host: named });
     const foreign = origin !== undefined && origin.replace(/^https?:\/\//, '').toLowerCase() !== host?.toLowerCase();
     // Browsers send the second also where they send no origin: for an image, say, whose address is one of ours.
     if (foreign || site === 'cross-site' || site === 'same-site') {
       throw new Refusal('foreign_origin', undefined, { origin: origin ?? null });
     }
+  }
+
+  /** Beyond loopback any address of this machine may be named: an address cannot be rebound. */
+  #mayBeOurs(named: string): boolean {
+    const bare = named.replace(/^\[|\]$/g, '');
+    return !this.#loopback && (isIP(bare) !== 0 || this.#options.hosts.length === 0);
   }
 
   /** Whether a request needs no key: on loopback, and not passed on by a proxy that may speak for anybody. */
@@ -76,10 +79,14 @@ export class Access {
   }
 
   /** Who asks. Refuses `unauthorized`. A key that is sent counts, also where none is needed. */
-  async caller(request: FastifyRequest): Promise<Caller> {
+  caller(request: FastifyRequest): Caller | Promise<Caller> {
     const given = request.headers.authorization;
     if (given === undefined && this.#open(request)) return EVERYBODY;
-    const secret = /^Bearer +(\S+)$/i.exec(given ?? '')?.[1];
+    return this.#recognized(given);
+  }
+
+  async #recognized(given = ''): Promise<Caller> {
+    const secret = /^Bearer +(\S+)$/i.exec(given)?.[1];
     const caller = secret === undefined ? undefined : await this.#keys.recognize(secret);
     if (!caller) throw new Refusal('unauthorized');
     return caller;

@@ -23,7 +23,7 @@ export class Bodies {
    * Gives the bytes of a request's body, and has them counted until its answer is over. Refuses `too_large`, `rate_limited`,
    * and what is not UTF-8 or not as long as it said.
    */
-  read(request: FastifyRequest, proven: boolean, over: FastifyReply['raw'], done: Done): void {
+  read(request: FastifyRequest, proven: boolean, answer: FastifyReply['raw'], done: Done): void {
     const { raw } = request;
     const limit = request.routeOptions.bodyLimit;
     const declared = request.headers['content-length'];
@@ -33,11 +33,13 @@ export class Bodies {
     }
     const parts: Buffer[] = [];
     let length = 0;
-    over.once('close', () => this.#move(-length, proven));
+    answer.once('close', () => this.#move(-length, proven));
+    let over = false;
     const end = (error: Error | null, bytes?: Buffer) => {
-      raw.off('data', onData).off('end', onEnd).off('error', onError);
+      if (over) return;
+      over = true;
       // Read on, so that the answer arrives before the connection is closed.
-      if (error) raw.on('error', () => {}).resume();
+      if (error) raw.off('data', onData).resume();
       done(error, bytes);
     };
     const onData = (part: Buffer) => {

@@ -66,10 +66,17 @@ function addRoute(server: FastifyInstance, operation: Operation, context: RouteC
       ...(operation.body ? { body: operation.body } : {}),
     },
     attachValidation: true,
-    onRequest: async (request) => {
-      if (operation.scopes === 'signature') return;
-      request.caller = await access.caller(request);
-      access.checkScope(request.caller, operation);
+    onRequest: (request, _reply, done) => {
+      if (operation.scopes === 'signature') return done();
+      const caller = attempt(() => access.caller(request));
+      if (caller instanceof Error) return done(caller);
+      const admit = (known: Caller) => {
+        request.caller = known;
+        return attempt(() => access.checkScope(known, operation));
+      };
+      // Who needs no key is known at once, and costs no promise.
+      if (caller instanceof Promise) caller.then(admit).then((refused) => done(refused ?? undefined), done);
+      else done(admit(caller) ?? undefined);
     },
     preValidation: (request, _reply, done) => {
       try {
@@ -83,6 +90,15 @@ function addRoute(server: FastifyInstance, operation: Operation, context: RouteC
     },
     handler: (request, reply) => answer(request, reply, operation, context),
   });
+}
+
+/** What it gives, or the error that it throws: what calls back must not run inside of a catch. */
+function attempt<T>(run: () => T): T | Error {
+  try {
+    return run();
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 async function answer(request: FastifyRequest, reply: FastifyReply, operation: Operation, context: RouteContext) {
@@ -138,7 +154,7 @@ async function streamed(
     maxMs: kind === 'sse' ? (context.maxStreamMs ?? MAX_STREAM_MS) : Number.POSITIVE_INFINITY,
     problem: (error) => {
       const refusal = refusalFor(error);
-      request.log.error(loggable(error, refusal), 'a stream broke off');
+      request.log.error({ reqId: request.id, ...loggable(error, refusal) }, 'a stream broke off');
       return problemOf(refusal, request.url.split('?')[0]!, request.id);
     },
   });
