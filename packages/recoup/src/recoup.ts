@@ -83,7 +83,7 @@ export class Recoup implements AsyncDisposable {
     this.#tracer = options.tracer;
     this.#runner = this.#traced(this.#batches);
     this.#reports = transactionRunner({ ...pools.reports, inTransaction: false }, () => {});
-    this.#waking = new Waking(pools, 50);
+    this.#waking = new Waking(pools);
     const wake = (queue: string) => this.#waking.wake(queue);
     this.wallets = new Wallets(this.#runner);
     this.jobs = new Jobs(this.#runner, wake, this.#tracer);

@@ -2,11 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pools } from './db/pool.ts';
 
+/** An idle worker elsewhere hears of a job within this and a round trip; under load a replica notifies so often, whatever comes. */
+const NOTIFY_EVERY_MS = 10;
+
 /** A signal that many can wait for: in this process at once, in others by a NOTIFY, at most one per interval. */
 export class Waking {
   readonly #pools: Pools;
   readonly #channel: string;
-  readonly #intervalMs: number;
   readonly #waiters = new Map<string, Set<() => void>>();
   readonly #told = new Set<string>();
   /** How often each queue was woken: tells a waiter of a wake that came before it waited. */
@@ -19,10 +21,9 @@ export class Waking {
   #stop = new AbortController();
   #closed: Promise<void> | undefined;
 
-  constructor(pools: Pools, intervalMs: number) {
+  constructor(pools: Pools) {
     this.#pools = pools;
     this.#channel = `${pools.schema}_wake`;
-    this.#intervalMs = intervalMs;
   }
 
   /** A queue may have something to do; an empty name means any queue. */
@@ -79,15 +80,15 @@ export class Waking {
 
   async #notify(): Promise<void> {
     this.#timer = undefined;
-    this.#quietUntil = performance.now() + this.#intervalMs;
+    this.#quietUntil = performance.now() + NOTIFY_EVERY_MS;
     const queues = [...this.#told];
     this.#told.clear();
     const payload = JSON.stringify(queues);
     try {
       const client = await this.#pools.connect();
       try {
-        // NOTIFY takes 8,000 bytes; more names than that mean "any".
-        await client.query('select pg_notify($1, $2)', [
+        // NOTIFY takes 8,000 bytes; more names than that mean "any". A hint need not survive a crash, so its commit waits for no disk.
+        await client.query("select pg_notify($1, $2), set_config('synchronous_commit', 'off', true)", [
           this.#channel,
           Buffer.byteLength(payload) < 7000 ? payload : '[""]',
         ]);
