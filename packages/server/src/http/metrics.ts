@@ -85,8 +85,8 @@ export class Metrics {
   }
 
   transition(transition: string, outcome: string): void {
-    let outcomes = this.#answers.get(transition);
-    if (!outcomes) this.#answers.set(transition, (outcomes = new Map()));
+    const outcomes = this.#answers.get(transition) ?? new Map<string, number>();
+    if (outcomes.size === 0) this.#answers.set(transition, outcomes);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
 
