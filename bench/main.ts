@@ -10,6 +10,7 @@ import { findPeers } from './peers.ts';
 import { asJson, printTables } from './report.ts';
 import { round, tuneConnections } from './rounds.ts';
 import { startServer } from './server.ts';
+import { upstreams } from './upstreams.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -55,6 +56,7 @@ try {
     latencies: await latencies(server.url, peers, quick ? 30 : 200, say),
     balance: await balances(server.url, quick ? 50_000 : 1_000_000, say),
     http: await http(server.url, quick, say),
+    upstreams: await upstreams(server.url, quick, say),
     full: options.full
       ? await full(server.url, figures, { jobs: JOBS, rounds: Math.min(ROUNDS, 5), size: quick ? 1 : 10 }, say)
       : undefined,

@@ -6,6 +6,7 @@ import type { HttpFigures } from './http.ts';
 import { BARE, type Latencies, type Latency, OURS } from './latency.ts';
 import type { Peers } from './peers.ts';
 import { AWAITED, designRow, peerRow } from './rounds.ts';
+import type { UpstreamFigures } from './upstreams.ts';
 
 export interface Run {
   jobs: number;
@@ -17,6 +18,7 @@ export interface Run {
   /** Bytes per row on disk, by table. */
   sizes: Record<string, number>;
   http: HttpFigures;
+  upstreams: UpstreamFigures;
   full: FullFigures | undefined;
 }
 
@@ -30,7 +32,7 @@ const p50 = (all: readonly Latency[], name: string) => all.find((row) => row.nam
 
 /** Those that can be made of what was measured. Rates: ours over the other's. Times: ours over the other's too. */
 export function ratios(run: Run): Record<string, number> {
-  const { figures, latencies, http } = run;
+  const { figures, latencies, http, upstreams } = run;
   const money = figures.rate('money life');
   const best = figures.rate(bestQueue(run, ['calls', 'batch']) ?? '');
   const bestByCalls = figures.rate(bestQueue(run, ['calls']) ?? '');
@@ -53,6 +55,8 @@ export function ratios(run: Run): Record<string, number> {
     full_vs_empty: figures.rate(FULL) / figures.rate(EMPTY),
     balance_1m_vs_10: run.balance.ratio,
     http_vs_bare: http.per_second / http.bare_per_second,
+    select_100k_vs_10: upstreams.select_many / upstreams.select_few,
+    sweep_1m_vs_1k: upstreams.sweep_most_ms / upstreams.sweep_few_ms,
   };
   return Object.fromEntries(Object.entries(all).filter(([, ratio]) => Number.isFinite(ratio) && ratio > 0));
 }
@@ -70,6 +74,7 @@ export function asJson(run: Run): string {
     verify_entries: run.balance.entries,
     bytes_per_row: run.sizes,
     http: run.http,
+    upstreams: run.upstreams,
     full: run.full ?? null,
     ratios: ratios(run),
   });
@@ -95,6 +100,7 @@ export function printTables(run: Run): void {
   console.log('fastest queue on PostgreSQL:', bestQueue(run, ['calls', 'batch']) ?? 'none ran');
   console.log('bytes per row on disk, indexes included:', run.sizes);
   console.log('through HTTP:', run.http);
+  console.log('upstreams:', run.upstreams);
   if (run.full) console.log('full database:', run.full);
   console.table(
     Object.fromEntries(Object.entries(ratios(run)).map(([name, ratio]) => [name, { ratio: Number(ratio.toFixed(2)) }])),
