@@ -53,8 +53,13 @@ export {
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
+export type { Block, ListBlocks } from './upstreams/blocks.ts';
+export type { Explained, Failing, WhenBack } from './upstreams/explained.ts';
+export type { BlockEvent, HistoryOptions } from './upstreams/history.ts';
 export type { BlockFacts, Change, Register, Report, Select, UpstreamStatus } from './upstreams/inputs.ts';
-export type { BlockEvent, Explained, Failing, Reported, Selected } from './upstreams/upstreams.ts';
+export type { ListUpstreams } from './upstreams/list.ts';
+export type { Pool, PoolState } from './upstreams/pools.ts';
+export type { Reported, Selected } from './upstreams/upstreams.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
 export type {
   Adjust,
