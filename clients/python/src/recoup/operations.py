@@ -871,7 +871,7 @@ OPERATIONS: Dict[str, Operation] = {
     "upstreams.report": Operation("POST", "/v1/upstreams/{upstream}/report", (), "fields", None, None, 4194304, True),
     "blocks.list": Operation("GET", "/v1/blocks", ("policy", "kind", "subject", "cursor", "limit",), None, None, "blocks", None, True),
     "upstreams.block": Operation("POST", "/v1/upstreams/{upstream}/block", (), "fields", None, None, 4194304, True),
-    "upstreams.free": Operation("POST", "/v1/blocks/{block}/free", (), "fields", None, None, 4194304, True),
+    "upstreams.free": Operation("POST", "/v1/blocks/{block}/free", (), "fields", None, None, 4194304, True, ("block",)),
     "pools.list": Operation("GET", "/v1/pools", ("cursor", "limit",), None, None, "pools", None, True),
     "pools.get": Operation("GET", "/v1/pools/{pool}", ("model", "capability",), None, None, None, None, True),
     "pools.explain": Operation("GET", "/v1/pools/{pool}/explain", ("model", "capability", "limit",), None, None, None, None, True),

@@ -52,7 +52,7 @@ export const OPERATIONS = {
   'upstreams.report': {"method":"POST","path":"/v1/upstreams/{upstream}/report","query":[],"body":"fields","maxBytes":4194304},
   'blocks.list': {"method":"GET","path":"/v1/blocks","query":["policy","kind","subject","cursor","limit"],"page":"blocks"},
   'upstreams.block': {"method":"POST","path":"/v1/upstreams/{upstream}/block","query":[],"body":"fields","maxBytes":4194304},
-  'upstreams.free': {"method":"POST","path":"/v1/blocks/{block}/free","query":[],"body":"fields","maxBytes":4194304},
+  'upstreams.free': {"method":"POST","path":"/v1/blocks/{block}/free","query":[],"body":"fields","maxBytes":4194304,"integers":["block"]},
   'pools.list': {"method":"GET","path":"/v1/pools","query":["cursor","limit"],"page":"pools"},
   'pools.get': {"method":"GET","path":"/v1/pools/{pool}","query":["model","capability"]},
   'pools.explain': {"method":"GET","path":"/v1/pools/{pool}/explain","query":["model","capability","limit"]},
