@@ -116,6 +116,44 @@ describe('every operation', () => {
     });
   });
 
+  test('upstreams, blocks, pools', async () => {
+    const [pool, upstream, lease] = [newId('pool'), newId('an/upstream ä'), newId('lease')];
+    const account = { upstream, pool, provider: newId('provider'), maxConcurrency: 1 };
+    expect(await client.upstreams.register(account)).toEqual({ outcome: 'registered' });
+    expect(await client.upstreams.change({ upstream, weight: 2 })).toEqual({ outcome: 'changed' });
+    const selected = await client.upstreams.select({ pool, lease });
+    expect(selected).toMatchObject({ outcome: 'selected', upstream, lease, retryAfterMs: null });
+    expect(await client.upstreams.select({ pool, lease })).toEqual(selected);
+    expect(await client.upstreams.select({ pool })).toMatchObject({ outcome: 'none', lease: null, retryAfterMs: 1000 });
+    expect(await client.upstreams.extend({ lease })).toMatchObject({ outcome: 'extended' });
+    const limit = { kind: 'rate_limited', policy: 'auto', source: 'retry_after', forMs: 60_000 } as const;
+    const reported = await client.upstreams.report({ upstream, lease, success: false, block: limit });
+    expect(reported).toMatchObject({ outcome: 'blocked', step: 1, closed: 0 });
+    expect(await client.upstreams.release({ lease })).toEqual({ outcome: 'duplicate' });
+    const { block } = await client.upstreams.block({ upstream, reason: 'by hand', actor: 'ann' });
+    expectTypeOf(block).toEqualTypeOf<number>();
+    const open = await collect(client.blocks.list.each({ limit: 1 }));
+    expect(open.map((one) => one.block)).toEqual([reported.block, block]);
+    expect(await client.upstreams.explain({ upstream })).toMatchObject({
+      usable: false,
+      failing: [{ policy: 'manual', nextStep: null }, { policy: 'auto' }],
+      expectedRecoveryAt: null,
+    });
+    expect(await client.upstreams.free({ block })).toEqual({ outcome: 'closed' });
+    const events = await collect(client.upstreams.history.each({ upstream, limit: 1 }));
+    expect(events.map(({ type }) => type)).toEqual(['closed', 'opened', 'opened']);
+    expect(await collect(client.upstreams.list.each({ pool, limit: 1 }))).toMatchObject([{ upstream, usable: false }]);
+    expect(await client.pools.get({ pool })).toMatchObject({ usable: false });
+    expect((await client.pools.explain({ pool })).upstreams).toMatchObject([{ upstream }]);
+    expect(await collect(client.pools.list.each({ limit: 1 }))).toMatchObject([{ pool, total: 1, usable: 0 }]);
+    for (const wrong of ['1', 1.5, null, undefined])
+      await expect(client.upstreams.free({ block: wrong as never })).rejects.toMatchObject({
+        code: 'invalid',
+        details: { field: 'block' },
+      });
+    await expect(client.upstreams.free({ block: 2 ** 40 })).rejects.toMatchObject({ code: 'no_block', status: 404 });
+  });
+
   test('queues, keys, the whole', async () => {
     const { queue } = await stand.queued();
     expect(await client.queues.get({ queue })).toMatchObject({ maxFailures: 5 });

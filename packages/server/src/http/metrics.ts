@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { asRefusal, type Recoup, type Swept, type Verified } from 'recoup';
-import { COUNT_CAP, type Figures } from './figures.ts';
+import { BLOCK_CAP, COUNT_CAP, type Figures } from './figures.ts';
 
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 
@@ -33,6 +33,12 @@ export class Metrics {
     buckets: BUCKETS,
     registers: [this.registry],
   });
+  readonly #recoveries = this.#counter(
+    'recoup_recoveries_total',
+    'Blocks that ended, were tried with success (waiting) or opened again (error), by what ends them and how.',
+    ['policy', 'outcome'],
+  );
+  readonly #blocks = this.#gauge('recoup_blocks_open', `Blocks that are open, counted up to ${BLOCK_CAP}.`, ['policy']);
   readonly #verifyOk = this.#gauge(
     'recoup_verify_ok',
     'Whether the last verification found no problem; absent before the first.',
@@ -88,8 +94,9 @@ export class Metrics {
     for (const gauge of notYet) gauge.remove();
   }
 
-  transition(transition: string, outcome: string): void {
-    this.#transitions.inc({ transition, outcome });
+  transition(transition: string, outcome: string, labels?: Readonly<Record<string, string>>): void {
+    if (transition === 'block.recover') this.#recoveries.inc({ ...labels, outcome });
+    else this.#transitions.inc({ transition, outcome });
   }
 
   request(operation: string, status: number, seconds: number): void {
@@ -137,6 +144,7 @@ export class Metrics {
     this.#running.set(figures.running);
     this.#handedOver.set(figures.waiting);
     this.#overdue.set(figures.overdueSeconds);
+    for (const [policy, count] of Object.entries(figures.blocks)) this.#blocks.set({ policy }, count);
     for (const { queue, ready, later, oldestDueSeconds } of figures.queues) {
       this.#ready.set({ queue }, ready);
       this.#later.set({ queue }, later);
