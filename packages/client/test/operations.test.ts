@@ -146,6 +146,10 @@ describe('every operation', () => {
     expect(await client.pools.get({ pool })).toMatchObject({ usable: false });
     expect((await client.pools.explain({ pool })).upstreams).toMatchObject([{ upstream }]);
     expect(await collect(client.pools.list.each({ limit: 1 }))).toMatchObject([{ pool, total: 1, usable: 0 }]);
+    expect(await client.upstreams.list({ pool, usable: true })).toEqual({ upstreams: [], cursor: null });
+    expect(await client.upstreams.history({ upstream, oldestFirst: true })).toMatchObject({ cursor: null });
+    expect(await client.blocks.list({ subject: 'route' })).toEqual({ blocks: [], cursor: null });
+    expect(await client.pools.list()).toMatchObject({ pools: [{ pool }], cursor: null });
     for (const wrong of ['1', 1.5, null, undefined])
       await expect(client.upstreams.free({ block: wrong as never })).rejects.toMatchObject({
         code: 'invalid',
