@@ -6,6 +6,7 @@ export { asRefusal, isConflict } from './db/failures.ts';
 export { checkGrantee, grantTo } from './db/grants.ts';
 export { type MigrateOptions, migrate, pendingMigrations, type SchemaState, schemaState } from './db/migrate.ts';
 export type { PoolUsage } from './db/pool.ts';
+export type { Labels } from './db/runner.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
