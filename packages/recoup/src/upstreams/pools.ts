@@ -65,13 +65,15 @@ named as materialized (
     select distinct pool from recoup.upstreams where pool > coalesce(i.after_pool, '') and status <> 'retired' order by pool limit i.count) u),
 found as materialized (
   select u.pool, count(*) as total, count(*) filter (where u.status = 'on') as "on",
-    count(*) filter (where u.status = 'on' and (u.blocked_until is null or u.blocked_until <= recoup.clock()) and ${usable('u', `array['']`)}) as usable,
-    (select count(*) from recoup.upstream_leases l join recoup.upstreams o on o.id = l.upstream_id where o.pool = u.pool and l.lease_until > recoup.clock()) as slots_out
+    count(*) filter (where u.status = 'on' and (u.blocked_until is null or u.blocked_until <= recoup.clock()) and ${usable('u', `array['']`)}) as usable
   from named n join recoup.upstreams u on u.pool = n.pool and u.status <> 'retired'
-  group by u.pool)
-select coalesce(json_agg(json_build_object('pool', pool, 'total', total, 'on', "on", 'usable', usable, 'slotsOut', slots_out, 'now', recoup.clock())
+  group by u.pool),
+out as materialized (
+  select u.pool, count(*) as slots_out from recoup.upstream_leases l join recoup.upstreams u on u.id = l.upstream_id
+  where l.lease_until > recoup.clock() group by u.pool)
+select coalesce(json_agg(json_build_object('pool', pool, 'total', total, 'on', "on", 'usable', usable, 'slotsOut', coalesce(slots_out, 0), 'now', recoup.clock())
   order by pool), '[]')::text as answer
-from found`,
+from found left join out using (pool)`,
 );
 
 /** So many of each priority are looked at for when to come back: an estimate anyway. */
