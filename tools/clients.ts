@@ -21,6 +21,8 @@ export interface ClientOperation {
   /** The list of a page that carries a cursor. */
   page?: string;
   repeatable?: false;
+  /** Fields of the path that are integers. */
+  integers?: string[];
 }
 
 const STREAMS: Record<string, 'sse' | 'ndjson'> = { 'text/event-stream': 'sse', 'application/x-ndjson': 'ndjson' };
@@ -37,6 +39,9 @@ export const answerOf = (operation: Json) => Object.entries<Json>(operation.resp
 
 function clientOperation(document: Json, path: string, method: string, operation: Json): ClientOperation {
   const query = operation.parameters.filter((one: Json) => one.in === 'query').map((one: Json) => one.name);
+  const integers = operation.parameters
+    .filter((one: Json) => one.in === 'path' && one.schema.type === 'integer')
+    .map((one: Json) => one.name);
   const body = bodyOf(operation);
   const kind = Object.keys(body?.properties ?? {}).length > 0 ? 'fields' : body?.additionalProperties ? 'whole' : null;
   const [type, { schema }] = answerOf(operation);
@@ -52,6 +57,7 @@ function clientOperation(document: Json, path: string, method: string, operation
     ...(STREAMS[type] ? { stream: STREAMS[type] } : {}),
     ...(list ? { page: list } : {}),
     ...(operation['x-recoup-repeatable'] === false ? { repeatable: false } : {}),
+    ...(integers.length > 0 ? { integers } : {}),
   };
 }
 

@@ -144,11 +144,18 @@ export function pythonFiles(document: Json, table: readonly ClientOperation[], n
     '',
   ];
   const rows = table.map(
-    ({ name, method, path, query, body, maxBytes, stream, page, repeatable }) =>
+    ({ name, method, path, query, body, maxBytes, stream, page, repeatable, integers }) =>
       `    "${name}": Operation(${[method, path].map((text) => `"${text}"`).join(', ')}, (${query
         .map((field) => `"${field}", `)
         .join('')
-        .trimEnd()}), ${[body, stream, page].map((text) => (text ? `"${text}"` : 'None')).join(', ')}, ${maxBytes ?? 'None'}, ${repeatable === false ? 'False' : 'True'}),`,
+        .trimEnd()}), ${[body, stream, page].map((text) => (text ? `"${text}"` : 'None')).join(', ')}, ${maxBytes ?? 'None'}, ${repeatable === false ? 'False' : 'True'}${
+        integers
+          ? `, (${integers
+              .map((field) => `"${field}", `)
+              .join('')
+              .trimEnd()})`
+          : ''
+      }),`,
   );
   const groups = [...new Set(table.map(({ name }) => name.split('.')[0]!))];
   const classes = groups.flatMap((group) => [

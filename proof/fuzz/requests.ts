@@ -2,7 +2,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { type Lane, lane } from './hold.ts';
 import { Broken, judgeAnswer } from './judge.ts';
-import { type Described, JOBS, type Stand, WALLETS } from './stand.ts';
+import { type Described, JOBS, type Stand, UPSTREAMS, WALLETS } from './stand.ts';
 import { bare, generators, hostile, type Pools, type Schema, textOf } from './values.ts';
 import { type Answer, send } from './wire.ts';
 
@@ -45,7 +45,13 @@ async function pools({ recoup }: Stand): Promise<Pools> {
     key: ['start', 'k1', 'k2', 'rcp_000000000000'],
     requestId: ['r1', 'r2'],
     provider: ['generic', 'replicate', 'fal', 'runpod'],
-    cursor: pages.map(String),
+    cursor: [...pages.map(String), '1.1', 'u1'],
+    upstream: UPSTREAMS,
+    pool: ['p1', 'p2'],
+    lease: ['l1', 'l2'],
+    model: ['m1'],
+    kind: ['rate_limited', 'server_error', 'billing'],
+    scope: ['model:m1', 'capability:c', ''],
     waits: ['waitMs'],
   };
 }

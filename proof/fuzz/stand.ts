@@ -55,6 +55,10 @@ const TABLES = [
   'epochs',
   'secrets',
   'migrations',
+  'upstreams',
+  'blocks',
+  'block_events',
+  'upstream_leases',
 ];
 
 export const WALLETS = ['w1', 'w2', 'closed', 'a/b', 'absent'];
@@ -81,6 +85,19 @@ async function fill(recoup: Recoup): Promise<void> {
     await submit('queued', 'q1');
     await submit('external', null);
   }
+}
+
+export const UPSTREAMS = ['u1', 'u2', 'u/3', 'gone', 'absent'];
+
+/** A pool with an upstream that works, one that is blocked each way, one that is retired. */
+async function fillPools(recoup: Recoup): Promise<void> {
+  for (const upstream of UPSTREAMS.slice(0, 4))
+    await recoup.upstreams.register({ upstream, pool: 'p1', provider: 'acme', quotaGroup: 'g1' });
+  await recoup.upstreams.change('gone', { status: 'retired' });
+  await recoup.upstreams.block('u2', { reason: 'by hand' });
+  const limited = { kind: 'rate_limited', policy: 'auto', scope: 'model:m1' } as const;
+  await recoup.upstreams.report({ upstream: 'u/3', success: false, block: limited });
+  await recoup.upstreams.select({ pool: 'p1', lease: 'l1' });
 }
 
 async function schemaTables(recoup: Recoup): Promise<string[]> {
@@ -117,6 +134,7 @@ export async function startStand(postgres: string, more: readonly string[] = [])
   const database: TestDatabase = await testDatabase(postgres);
   const recoup = await open({ connection: database.url, sweep: false, onError: () => {} });
   await fill(recoup);
+  await fillPools(recoup);
   const keys = await makeKeys(recoup);
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const standardSecret = `whsec_${randomBytes(24).toString('base64')}`;

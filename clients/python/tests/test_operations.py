@@ -79,6 +79,23 @@ class Operations(unittest.TestCase):
             list(client.dead_letters.redrive_all(wallet=name, confirm=2))
         self.assertEqual(again.exception.code, "count_changed")
 
+    def test_upstreams(self) -> None:
+        pool, upstream = new_id("pool"), new_id("an/upstream ä")
+        client.upstreams.register(upstream=upstream, pool=pool, provider=new_id("provider"), max_concurrency=1)
+        lease = client.upstreams.select(pool=pool)["lease"]
+        self.assertEqual(client.upstreams.select(pool=pool)["retryAfterMs"], 1000)
+        limit = {"kind": "rate_limited", "policy": "auto", "source": "retry_after", "forMs": 60_000}
+        reported = client.upstreams.report(upstream=upstream, lease=lease, success=False, block=limit)  # type: ignore[arg-type]
+        self.assertEqual(reported["outcome"], "blocked")
+        self.assertIn(reported["block"], [one["block"] for one in client.blocks.list_each(limit=1)])
+        self.assertEqual(client.upstreams.free(block=reported["block"], as_="operator")["outcome"], "closed")  # type: ignore[arg-type]
+        self.assertEqual([event["type"] for event in client.upstreams.history_each(upstream=upstream, limit=1)], ["closed", "opened"])
+        self.assertTrue(client.pools.get(pool=pool)["usable"])
+        for wrong in ("1", True, None):
+            with self.assertRaises(RecoupError) as refused:
+                client.upstreams.free(block=wrong)  # type: ignore[arg-type]
+            self.assertEqual((refused.exception.code, refused.exception.details["field"]), ("invalid", "block"))
+
     def test_from_many_threads(self) -> None:
         name = wallet()
         outcomes = []

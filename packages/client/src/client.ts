@@ -66,6 +66,9 @@ export class RecoupClient implements Calls {
   readonly jobs: Calls['jobs'];
   readonly upstreamRefs: Calls['upstreamRefs'];
   readonly queues: Calls['queues'];
+  readonly upstreams: Calls['upstreams'];
+  readonly blocks: Calls['blocks'];
+  readonly pools: Calls['pools'];
   readonly deadLetters: Calls['deadLetters'];
   readonly feed: Calls['feed'];
   readonly epochs: Calls['epochs'];
@@ -89,6 +92,9 @@ export class RecoupClient implements Calls {
     this.jobs = calls.jobs;
     this.upstreamRefs = calls.upstreamRefs;
     this.queues = calls.queues;
+    this.upstreams = calls.upstreams;
+    this.blocks = calls.blocks;
+    this.pools = calls.pools;
     this.deadLetters = calls.deadLetters;
     this.feed = calls.feed;
     this.epochs = calls.epochs;

@@ -14,6 +14,8 @@ export interface Operation {
   readonly stream?: 'sse' | 'ndjson';
   readonly page?: string;
   readonly repeatable?: false;
+  /** Fields of the path that are integers. */
+  readonly integers?: readonly string[];
 }
 
 /** `aggregate.verb`, as in the OpenAPI document. */
@@ -68,7 +70,7 @@ export function requestOf(row: Operation, input: Readonly<Record<string, unknown
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest[name];
     delete rest[name];
-    return segment(name, value);
+    return segment(name, value, row.integers?.includes(name) ?? false);
   });
   const query = new URLSearchParams();
   // Where there is no body, what is not known goes into the query: the service refuses it by name.
@@ -111,7 +113,11 @@ function finite(field: string, value: unknown): unknown {
 }
 
 /** An id as a part of the path. Dots alone are no id of the service's, and URL parsers eat them, encoded or not. */
-function segment(name: string, value: unknown): string {
+function segment(name: string, value: unknown, integer: boolean): string {
+  if (integer) {
+    if (!Number.isSafeInteger(value)) throw invalid(name, 'must be an integer');
+    return String(value);
+  }
   if (typeof value !== 'string' || value === '') throw invalid(name, 'must be a text that is not empty');
   if (value === '.' || value === '..') throw invalid(name, 'must not be "." or ".."');
   if (!value.isWellFormed()) throw invalid(name, 'must be valid Unicode');

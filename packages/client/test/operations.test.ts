@@ -1,8 +1,8 @@
-// Every operation of the service through the client, on a real server and database; pages, streams and refusals.
+// Every operation of the service through the client, on a real server and database; pages and streams.
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { operations } from '../../server/src/operations/operations.ts';
-import { type components, type FeedItem, OPERATIONS, RecoupClient } from '../src/index.ts';
+import { type components, type FeedItem, OPERATIONS, type RecoupClient } from '../src/index.ts';
 import { collect, newId, Stand } from './support/stand.ts';
 
 const SECRET = 'whsec_c2VjcmV0IG9mIGEgc2VuZGVyIG9mIG91cnM=';
@@ -116,6 +116,48 @@ describe('every operation', () => {
     });
   });
 
+  test('upstreams, blocks, pools', async () => {
+    const [pool, upstream, lease] = [newId('pool'), newId('an/upstream ä'), newId('lease')];
+    const account = { upstream, pool, provider: newId('provider'), maxConcurrency: 1 };
+    expect(await client.upstreams.register(account)).toEqual({ outcome: 'registered' });
+    expect(await client.upstreams.change({ upstream, weight: 2 })).toEqual({ outcome: 'changed' });
+    const selected = await client.upstreams.select({ pool, lease });
+    expect(selected).toMatchObject({ outcome: 'selected', upstream, lease, retryAfterMs: null });
+    expect(await client.upstreams.select({ pool, lease })).toEqual(selected);
+    expect(await client.upstreams.select({ pool })).toMatchObject({ outcome: 'none', lease: null, retryAfterMs: 1000 });
+    expect(await client.upstreams.extend({ lease })).toMatchObject({ outcome: 'extended' });
+    const limit = { kind: 'rate_limited', policy: 'auto', source: 'retry_after', forMs: 60_000 } as const;
+    const reported = await client.upstreams.report({ upstream, lease, success: false, block: limit });
+    expect(reported).toMatchObject({ outcome: 'blocked', step: 1, closed: 0 });
+    expect(await client.upstreams.release({ lease })).toEqual({ outcome: 'duplicate' });
+    const { block } = await client.upstreams.block({ upstream, reason: 'by hand', actor: 'ann' });
+    expectTypeOf(block).toEqualTypeOf<number>();
+    const open = await collect(client.blocks.list.each({ limit: 1 }));
+    expect(open.map((one) => one.block)).toEqual([reported.block, block]);
+    expect(await client.upstreams.explain({ upstream })).toMatchObject({
+      usable: false,
+      failing: [{ policy: 'manual', nextStep: null }, { policy: 'auto' }],
+      expectedRecoveryAt: null,
+    });
+    expect(await client.upstreams.free({ block })).toEqual({ outcome: 'closed' });
+    const events = await collect(client.upstreams.history.each({ upstream, limit: 1 }));
+    expect(events.map(({ type }) => type)).toEqual(['closed', 'opened', 'opened']);
+    expect(await collect(client.upstreams.list.each({ pool, limit: 1 }))).toMatchObject([{ upstream, usable: false }]);
+    expect(await client.pools.get({ pool })).toMatchObject({ usable: false });
+    expect((await client.pools.explain({ pool })).upstreams).toMatchObject([{ upstream }]);
+    expect(await collect(client.pools.list.each({ limit: 1 }))).toMatchObject([{ pool, total: 1, usable: 0 }]);
+    expect(await client.upstreams.list({ pool, usable: true })).toEqual({ upstreams: [], cursor: null });
+    expect(await client.upstreams.history({ upstream, oldestFirst: true })).toMatchObject({ cursor: null });
+    expect(await client.blocks.list({ subject: 'route' })).toEqual({ blocks: [], cursor: null });
+    expect(await client.pools.list()).toMatchObject({ pools: [{ pool }], cursor: null });
+    for (const wrong of ['1', 1.5, null, undefined])
+      await expect(client.upstreams.free({ block: wrong as never })).rejects.toMatchObject({
+        code: 'invalid',
+        details: { field: 'block' },
+      });
+    await expect(client.upstreams.free({ block: 2 ** 40 })).rejects.toMatchObject({ code: 'no_block', status: 404 });
+  });
+
   test('queues, keys, the whole', async () => {
     const { queue } = await stand.queued();
     expect(await client.queues.get({ queue })).toMatchObject({ maxFailures: 5 });
@@ -202,74 +244,5 @@ describe('every operation', () => {
 
   test('was called', () => {
     expect(operations.map(({ name }) => name).filter((name) => !stand.called.has(name))).toEqual([]);
-  });
-});
-
-describe('refusals', () => {
-  test('carry their code, status and facts', async () => {
-    const wallet = await stand.wallet();
-    await expect(client.jobs.submit({ wallet, job: 'dear', queue: null, price: 101 })).rejects.toMatchObject({
-      name: 'RecoupError',
-      code: 'insufficient_credits',
-      status: 402,
-      message: 'The wallet holds 100, the job costs 101.',
-      details: { balance: 100, price: 101, wallet },
-      requestId: expect.any(String),
-      retryable: false,
-    });
-    // What the types do not know, the service refuses by name.
-    const unknown = { wallet, customer: 'ann', colour: 'red' };
-    await expect(client.wallets.open(unknown)).rejects.toMatchObject({ code: 'invalid', details: { field: 'colour' } });
-    await expect(client.wallets.balance({ wallet, now: true } as never)).rejects.toMatchObject({
-      code: 'invalid',
-      details: { field: 'now' },
-    });
-    await expect(client.feed.stream({ cursor: 'x' }).next()).rejects.toMatchObject({ code: 'invalid' });
-    await expect(client.wallets.replay({ wallet: 'nobody' }).next()).rejects.toMatchObject({ code: 'no_wallet' });
-  });
-
-  test('of what cannot be sent name the field, and nothing is sent', async () => {
-    const refused = (input: object, field: string) =>
-      expect(client.wallets.open(input as never)).rejects.toMatchObject({ code: 'invalid', details: { field } });
-    await refused({ customer: 'ann' }, 'wallet');
-    await refused({ wallet: '', customer: 'ann' }, 'wallet');
-    await refused({ wallet: 7, customer: 'ann' }, 'wallet');
-    await refused({ wallet: '\ud800', customer: 'ann' }, 'wallet');
-    await refused({ wallet: 'w', customer: 10n }, 'body');
-    await refused({ wallet: 'w', customer: 'ann', overdraftLimit: Number.NaN }, 'body');
-    await refused({ wallet: '..', customer: 'ann' }, 'wallet');
-    await expect(client.keys.list({}, { headers: { 'no good': 'x' } })).rejects.toThrow(TypeError);
-  });
-
-  test.each([
-    [{ url: 'recoup' }, 'url'],
-    [{ url: 'ftp://recoup' }, 'url'],
-    [{ url: 'http://user:pw@recoup' }, 'url'],
-    [{ url: 'http://recoup', key: 'rcp_x\n' }, 'key'],
-    [{ url: 'http://recoup', timeoutMs: 0 }, 'timeoutMs'],
-    [{ url: 'http://recoup', headers: { 'a b': 'c' } }, 'headers'],
-    [{ url: 'http://recoup', token: 'rcp_x' }, 'token'],
-  ])('of options that cannot work: %j', (options, field) => {
-    expect(() => new RecoupClient(options)).toThrow(
-      expect.objectContaining({ code: 'invalid', details: expect.objectContaining({ field }) }),
-    );
-  });
-
-  test('of keys: unknown, without the scope, bound to a customer', async () => {
-    await expect(stand.with({ key: 'rcp_unknown_key' }).keys.list()).rejects.toMatchObject({
-      code: 'unauthorized',
-      status: 401,
-    });
-    const { secret } = await client.keys.create({ name: 'ben', scopes: ['viewer'], customer: 'ben' });
-    const bound = stand.with({ key: secret });
-    const [his, hers] = [await stand.wallet('ben'), await stand.wallet('ann')];
-    expect(await bound.wallets.balance({ wallet: his })).toMatchObject({ booked: 100 });
-    expect(await collect(bound.wallets.replay({ wallet: his }))).toHaveLength(1);
-    await expect(bound.wallets.balance({ wallet: hers })).rejects.toMatchObject({ code: 'no_wallet', status: 404 });
-    await expect(bound.wallets.replay({ wallet: hers }).next()).rejects.toMatchObject({ code: 'no_wallet' });
-    await expect(bound.feed.read()).rejects.toMatchObject({ code: 'forbidden', status: 403 });
-    await expect(bound.jobs.submit({ wallet: his, job: 'j', queue: null, price: 1 })).rejects.toMatchObject({
-      code: 'forbidden',
-    });
   });
 });

@@ -63,6 +63,12 @@ export const errors = {
   no_block: { status: 404, exit: 4, retry: false, sentence: 'There is no block of that id.' },
   upstream_busy: { status: 503, exit: 7, retry: true, sentence: 'Another transaction holds the upstream.' },
   upstream_retired: { status: 409, exit: 5, retry: false, sentence: 'The upstream is retired: register another one.' },
+  needs_person: {
+    status: 409,
+    exit: 5,
+    retry: false,
+    sentence: 'The block is manual: only a person ends it, as operator or credential.',
+  },
   no_job: { status: 404, exit: 4, retry: false, sentence: 'There is no job of that id in that wallet.' },
   pruned: {
     status: 410,

@@ -6,6 +6,7 @@ export { asRefusal, isConflict } from './db/failures.ts';
 export { checkGrantee, grantTo } from './db/grants.ts';
 export { type MigrateOptions, migrate, pendingMigrations, type SchemaState, schemaState } from './db/migrate.ts';
 export type { PoolUsage } from './db/pool.ts';
+export type { Labels } from './db/runner.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
@@ -53,8 +54,13 @@ export {
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
+export type { Block, ListBlocks } from './upstreams/blocks.ts';
+export type { Explained, Failing, WhenBack } from './upstreams/explained.ts';
+export type { BlockEvent, HistoryOptions } from './upstreams/history.ts';
 export type { BlockFacts, Change, Register, Report, Select, UpstreamStatus } from './upstreams/inputs.ts';
-export type { BlockEvent, Explained, Failing, Reported, Selected } from './upstreams/upstreams.ts';
+export type { ListUpstreams } from './upstreams/list.ts';
+export type { Pool, PoolState } from './upstreams/pools.ts';
+export type { Reported, Selected } from './upstreams/upstreams.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
 export type {
   Adjust,

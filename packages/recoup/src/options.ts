@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { addressProblem } from './db/address.ts';
 import type { PoolOptions } from './db/pool.ts';
+import type { Labels } from './db/runner.ts';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
 import type { Tracer } from './db/tracing.ts';
 import { InvalidInput } from './errors.ts';
@@ -27,8 +28,8 @@ export interface OpenOptions {
   pollMs?: number;
   /** Delete the rows of jobs that ended longer ago than this, in ms; never unless set. */
   pruneAfterMs?: number;
-  /** Told of each answer, for metrics: `job.fail`, `duplicate`. */
-  onTransition?: (transition: string, outcome: string) => void;
+  /** Told of each answer, for metrics: `job.fail`, `duplicate`; and with `{ policy }` of each block that ends, or was tried: `block.recover`, `success`. */
+  onTransition?: (transition: string, outcome: string, labels?: Labels) => void;
   /** Told of each pass of the sweeps, for metrics. */
   onSweep?: (swept: Swept) => void;
   /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */

@@ -178,10 +178,10 @@ export const capacityTransitions = {
     refusals: [],
   },
   'block.close': {
-    guard: 'open, and of the generation that was seen, where one is given',
+    guard: 'open, and of the generation that was seen, where one is given; a manual one only as operator or credential',
     effect: 'closed as operator, credential, probe or snapshot, with actor and reason in its event',
     outcomes: ['closed', 'duplicate'],
-    refusals: ['no_block', 'upstream_busy'],
+    refusals: ['no_block', 'needs_person', 'upstream_busy'],
   },
   'block.lapse': {
     guard: 'open, of the generation that the sweep saw: half open for more than a day, nobody tried it',

@@ -65,7 +65,7 @@ export class Recoup implements AsyncDisposable {
   readonly #waking: Waking;
   readonly #sweeper: Sweeper;
   readonly #workers = new Set<Worker>();
-  readonly #onTransition: (transition: string, outcome: string) => void;
+  readonly #onTransition: Runner['observe'];
   readonly #onError: (error: Error) => void;
   readonly #pollMs: number;
   #closing: Promise<void> | undefined;

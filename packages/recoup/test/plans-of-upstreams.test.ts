@@ -3,6 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AnyStatement } from '../src/db/database.ts';
 import { type TestDatabase, testDatabase } from '../src/testing.ts';
+import { listUpstreams } from '../src/upstreams/list.ts';
+import { poolState } from '../src/upstreams/pools.ts';
 import { blockProvider } from '../src/upstreams/provider.ts';
 import { explainUpstreams, unusedBlocks, upstreamHistory } from '../src/upstreams/queries.ts';
 import { extendUpstream, releaseUpstream } from '../src/upstreams/release.ts';
@@ -103,6 +105,10 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
     ['when a pool is back', explainUpstreams, { pool: 'p', nearest: 20 }, 8000],
     ['why one is out', explainUpstreams, { upstream_id: 'u1' }, 200],
     ['the history of one', upstreamHistory, { upstream_id: 'u1' }, 100],
+    ['whether a pool can be used', poolState, { pool: 'p' }, 200],
+    ['whether a pool that is not there can be used', poolState, { pool: 'none' }, 100],
+    ['a page of upstreams', listUpstreams, { count: 100 }, 4000],
+    ['a page of the history of one', upstreamHistory, { upstream_id: 'u1', count: 10, newest_first: true }, 100],
     ['a page of unused blocks', unusedBlocks, { count: 100 }, 400],
   ];
 

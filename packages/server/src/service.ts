@@ -59,9 +59,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const metrics = new Metrics(() => waits.count, maxWaiting);
   let log: FastifyInstance['log'] | undefined;
   const { tracing } = options;
-  const onTransition = (transition: string, outcome: string) => {
-    metrics.transition(transition, outcome);
-    options.open.onTransition?.(transition, outcome);
+  const onTransition = (transition: string, outcome: string, labels?: Readonly<Record<string, string>>) => {
+    metrics.transition(transition, outcome, labels);
+    options.open.onTransition?.(transition, outcome, labels);
   };
   const recoup = await open({
     applicationName: 'recoup-server',

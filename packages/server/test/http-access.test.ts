@@ -34,15 +34,15 @@ const nowhere = ({ params }: Operation): Input =>
 
 /** Which scopes may what, in words of their own: a change in the list must be meant. */
 const MATRIX: Record<Exclude<Scope, 'admin'>, RegExp> = {
-  app: /^(wallets\.(?!adjust)|jobs\.(submit|submitMany|get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.|epochs\.list|system\.info)/,
+  app: /^(wallets\.(?!adjust)|jobs\.(submit|submitMany|get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.|epochs\.list|system\.info|pools\.get)/,
   worker:
-    /^(wallets\.(list|balances?)$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info)/,
+    /^(wallets\.(list|balances?)$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info|upstreams\.(select|extend|release|report)$|pools\.get)/,
   viewer:
-    /^(wallets\.(list|balance|balances|remainders|entries|replay)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info)$/,
+    /^(wallets\.(list|balance|balances|remainders|entries|replay)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info|upstreams\.(list|explain|history)|blocks\.list|pools\.\w+)$/,
   support:
-    /^(wallets\.(list|balance|balances|remainders|entries|replay|adjust|adjustMany)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|feed\.entries|epochs\.list|system\.(verify|info))$/,
+    /^(wallets\.(list|balance|balances|remainders|entries|replay|adjust|adjustMany)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|feed\.entries|epochs\.list|system\.(verify|info)|upstreams\.(list|explain|history)|blocks\.list|pools\.\w+)$/,
   operator:
-    /^(wallets\.|jobs\.(get|list|attempts|entries|byUpstreamRef|prune)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|epochs\.list|system\.)/,
+    /^(wallets\.|jobs\.(get|list|attempts|entries|byUpstreamRef|prune)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|epochs\.list|system\.|upstreams\.(list|explain|history|register|change|block|free)$|blocks\.|pools\.)/,
 };
 
 describe.each(SCOPES)('scope %s', (scope) => {

@@ -100,6 +100,8 @@ const cases: [string, string, Input, string?][] = [
     'cursor',
     { cursor: Buffer.from('["1","entry","a\\u0000","",1,""]').toString('base64url'), wallet: undefined },
   ],
+  ['keys.create', 'name', { name: 'a\u0000b', scopes: ['app'], wallet: undefined }],
+  ['keys.create', 'customer', { name: 'n', scopes: ['viewer'], customer: 'a\u0000b', wallet: undefined }],
   ['keys.create', 'scopes[0]', { name: 'n', scopes: ['root'], wallet: undefined }],
   ['keys.create', 'scopes', { name: 'n', scopes: ['app'], customer: 'c', wallet: undefined }],
   ['callbacks.sign', 'provider', { job: 'there', provider: 'nobody' }],

@@ -40,6 +40,25 @@ test('queues by what waits in them, and what workers and providers hold', async 
   expect(await metric('recoup_transitions_total', { transition: 'job.fail', outcome: 'dead' })).toBe(1);
 });
 
+test('open blocks by what ends them, and how blocks end', async () => {
+  const [pool, upstream] = [newId('pool'), newId('up')];
+  await api.call('upstreams.register', { upstream, pool, provider: newId('provider') });
+  const block = { kind: 'rate_limited', policy: 'auto', source: 'retry_after', forMs: 60_000 };
+  await api.call('upstreams.report', { upstream, success: false, block });
+  const manual = await api.call('upstreams.block', { upstream, reason: 'x' });
+  expect(await metric('recoup_blocks_open', { policy: 'auto' })).toBe(1);
+  expect(await metric('recoup_blocks_open', { policy: 'manual' })).toBe(1);
+  expect(await metric('recoup_blocks_open', { policy: 'snapshot' })).toBe(0);
+  expect(await metric('recoup_recoveries_total', { policy: 'auto', outcome: 'success' })).toBeNaN();
+  await api.call('upstreams.report', { upstream, success: true });
+  await api.call('upstreams.free', { block: manual.block });
+  expect(await metric('recoup_blocks_open', { policy: 'auto' })).toBe(0);
+  expect(await metric('recoup_recoveries_total', { policy: 'auto', outcome: 'success' })).toBe(1);
+  expect(await metric('recoup_recoveries_total', { policy: 'manual', outcome: 'operator' })).toBe(1);
+  expect(await metric('recoup_transitions_total', { transition: 'upstream.report', outcome: 'blocked' })).toBe(2);
+  expect(await metric('recoup_transitions_total', { transition: 'block.recover' })).toBeNaN();
+});
+
 test('sweeps, verification, connections, limits, the build', async () => {
   await until(async () => (await metric('recoup_sweep_timestamp_seconds')) > 0);
   await until(async () => (await metric('recoup_verify_ok')) === 1);

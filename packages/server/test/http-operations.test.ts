@@ -1,5 +1,6 @@
 // Every operation once through HTTP, on a real server and database; answers held to their schemas, repeats to the first.
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { capacity } from '../src/operations/capacity/capacity.ts';
 import { operations } from '../src/operations/operations.ts';
 import { Api, newId } from './support/api.ts';
 
@@ -288,6 +289,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
       'epochs.open',
       'epochs.list',
       'system.info',
+      ...capacity.map(({ name }) => name),
     ];
     const missing = operations
       .map(({ name }) => name)

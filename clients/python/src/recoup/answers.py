@@ -16,7 +16,7 @@ class Problem(_ProblemOptional):
     status: int
     detail: str
     instance: str
-    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "foreign_origin", "rate_limited", "keys_required", "port_in_use", "no_key", "unhealthy", "internal", "no_wallet", "no_upstream", "no_block", "upstream_busy", "upstream_retired", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
+    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "foreign_origin", "rate_limited", "keys_required", "port_in_use", "no_key", "unhealthy", "internal", "no_wallet", "no_upstream", "no_block", "upstream_busy", "upstream_retired", "needs_person", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
     requestId: str
 
 
@@ -246,6 +246,133 @@ class QueueSettings(TypedDict):
     paused: bool
 
 
+class FailingCheck(TypedDict):
+    check: Literal["off", "draining", "retired", "blocked", "trial", "slots"]
+    block: Optional[int]
+    kind: Optional[str]
+    source: Optional[str]
+    policy: Optional[str]
+    subject: Optional[str]
+    scope: Optional[str]
+    until: Optional[str]
+    reason: Optional[str]
+    nextStep: Optional[str]
+
+
+class Upstream(TypedDict):
+    upstream: str
+    pool: str
+    provider: str
+    quotaGroup: Optional[str]
+    route: str
+    credentialRef: Optional[str]
+    status: Literal["on", "off", "draining", "retired"]
+    priority: int
+    weight: int
+    maxConcurrency: Optional[int]
+    slotsOut: int
+    usable: bool
+    failing: List["FailingCheck"]
+    expectedRecoveryAt: Optional[str]
+    lastUsedAt: Optional[str]
+    registeredAt: str
+
+
+class UpstreamPage(TypedDict):
+    upstreams: List["Upstream"]
+    cursor: Optional[str]
+
+
+class Registered(TypedDict):
+    outcome: Literal["registered", "changed", "duplicate"]
+
+
+class BlockEvent(TypedDict):
+    block: int
+    generation: int
+    subject: str
+    scope: str
+    kind: str
+    source: str
+    policy: Literal["auto", "manual", "snapshot", "rolling"]
+    type: Literal["opened", "extended", "reopened", "trial", "closed"]
+    at: str
+    until: Optional[str]
+    step: int
+    evidenceAt: str
+    closedAs: Optional[str]
+    actor: Optional[str]
+    reason: Optional[str]
+
+
+class HistoryPage(TypedDict):
+    events: List["BlockEvent"]
+    cursor: Optional[str]
+
+
+class Selected(TypedDict):
+    outcome: Literal["selected", "none"]
+    upstream: Optional[str]
+    provider: Optional[str]
+    credentialRef: Optional[str]
+    lease: Optional[str]
+    leaseUntil: Optional[str]
+    retryAfterMs: Optional[int]
+    expectedRecoveryAt: Optional[str]
+
+
+class Reported(TypedDict):
+    outcome: Literal["noted", "blocked", "reopened", "extended", "duplicate"]
+    block: Optional[int]
+    until: Optional[str]
+    step: Optional[int]
+    closed: int
+
+
+class Block(TypedDict):
+    block: int
+    subject: str
+    scope: str
+    kind: str
+    source: Literal["retry_after", "reset_announced", "backoff", "operator"]
+    policy: Literal["auto", "manual", "snapshot", "rolling"]
+    halfOpen: bool
+    openedAt: str
+    evidenceAt: str
+    until: Optional[str]
+    step: int
+    trials: int
+    generation: int
+    reason: Optional[str]
+    nextStep: Optional[str]
+
+
+class BlockPage(TypedDict):
+    blocks: List["Block"]
+    cursor: Optional[int]
+
+
+class Pool(TypedDict):
+    pool: str
+    total: int
+    on: int
+    usable: int
+    slotsOut: int
+    expectedRecoveryAt: Optional[str]
+
+
+class PoolPage(TypedDict):
+    pools: List["Pool"]
+    cursor: Optional[str]
+
+
+class PoolState(TypedDict):
+    pool: str
+    usable: bool
+    retryAfterMs: Optional[int]
+    expectedRecoveryAt: Optional[str]
+
+
 class EntryEvent(TypedDict):
     """Money moved."""
 
@@ -443,6 +570,32 @@ class DeadLettersDiscardAnswer(TypedDict):
 
 class QueuesListAnswer(TypedDict):
     queues: List["QueueDepth"]
+
+
+class UpstreamsChangeAnswer(TypedDict):
+    outcome: Literal["changed", "duplicate"]
+
+
+class UpstreamsExtendAnswer(TypedDict):
+    outcome: Literal["extended", "stale"]
+    leaseUntil: Optional[str]
+
+
+class UpstreamsReleaseAnswer(TypedDict):
+    outcome: Literal["released", "duplicate"]
+
+
+class UpstreamsBlockAnswer(TypedDict):
+    outcome: Literal["blocked", "duplicate"]
+    block: int
+
+
+class UpstreamsFreeAnswer(TypedDict):
+    outcome: Literal["closed", "duplicate"]
+
+
+class PoolsExplainAnswer(TypedDict):
+    upstreams: List["Upstream"]
 
 
 class FeedReadAnswer(TypedDict):

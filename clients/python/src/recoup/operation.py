@@ -31,6 +31,8 @@ class Operation(NamedTuple):
     page: Optional[str]
     max_bytes: Optional[int]
     repeatable: bool
+    #: Fields of the path that are integers.
+    integers: Tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,10 @@ def request_of(row: Operation, given: Mapping[str, Any]) -> Request:
     def segment(match: "re.Match[str]") -> str:
         name = match.group(1)
         value = rest.pop(name, None)
+        if name in row.integers:
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise invalid(name, "must be an integer")
+            return str(value)
         if not isinstance(value, str) or value in ("", ".", ".."):
             raise invalid(name, 'must be a text that is not empty, "." or ".."')
         return quote(_utf8(name, value), safe="")

@@ -462,6 +462,212 @@ class DeadLetters(Group):
         return self._client._call("deadLetters.discard", {"wallet": wallet, "job": job}, options)
 
 
+class Upstreams(Group):
+    def list(self, *, pool: str = OMIT, provider: str = OMIT, quota_group: str = OMIT, status: Literal["on", "off", "draining", "retired"] = OMIT, usable: bool = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "UpstreamPage":
+        """Upstreams by their ids, each with every check that fails, page by page.
+
+        pool: The name of the pool. 1 to 200 printable characters, not "." or "..".
+        provider: Only those at this provider. 1 to 200 printable characters, not "." or "..".
+        quota_group: Only those of this group. 1 to 200 printable characters, not "." or "..".
+        usable: Only those that may be used now, or only those that may not.
+        cursor: Where to go on: the `cursor` of the page before, an upstream. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._call("upstreams.list", {"pool": pool, "provider": provider, "quotaGroup": quota_group, "status": status, "usable": usable, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, pool: str = OMIT, provider: str = OMIT, quota_group: str = OMIT, status: Literal["on", "off", "draining", "retired"] = OMIT, usable: bool = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Upstream", None, None]:
+        """Upstreams by their ids, each with every check that fails, page by page: one after the other, page by page, to the end.
+
+        pool: The name of the pool. 1 to 200 printable characters, not "." or "..".
+        provider: Only those at this provider. 1 to 200 printable characters, not "." or "..".
+        quota_group: Only those of this group. 1 to 200 printable characters, not "." or "..".
+        usable: Only those that may be used now, or only those that may not.
+        cursor: Where to go on: the `cursor` of the page before, an upstream. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._each("upstreams.list", {"pool": pool, "provider": provider, "quotaGroup": quota_group, "status": status, "usable": usable, "cursor": cursor, "limit": limit}, options)
+
+    def register(self, *, upstream: str, pool: str, provider: str, quota_group: str = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: int = OMIT, options: Optional[Options] = None) -> "Registered":
+        """Make an upstream known, or set what is given of one that is.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        pool: The name of the pool. 1 to 200 printable characters, not "." or "..".
+        provider: Whose account it is: `openai`, `fal` … 1 to 200 printable characters, not "." or "..".
+        quota_group: What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..".
+        route: The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..".
+        credential_ref: Where the credential is kept: a name in your secret store, never the secret.
+        priority: 0 first … 9 last; 5 unless set.
+        weight: Its share among those of one priority; 1 unless set.
+        max_concurrency: Uses at once; no limit unless set.
+        """
+        return self._client._call("upstreams.register", {"upstream": upstream, "pool": pool, "provider": provider, "quotaGroup": quota_group, "route": route, "credentialRef": credential_ref, "priority": priority, "weight": weight, "maxConcurrency": max_concurrency}, options)
+
+    def change(self, *, upstream: str, status: Literal["on", "off", "draining", "retired"] = OMIT, quota_group: str = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: int = OMIT, options: Optional[Options] = None) -> "UpstreamsChangeAnswer":
+        """Switch an upstream on or off, drain or retire it; change its settings.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        status: `draining`: nothing new, what is under way goes on. `retired`: for ever.
+        quota_group: What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..".
+        route: The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..".
+        credential_ref: Where the credential is kept: a name in your secret store, never the secret.
+        priority: 0 first … 9 last; 5 unless set.
+        weight: Its share among those of one priority; 1 unless set.
+        max_concurrency: Uses at once; no limit unless set.
+        """
+        return self._client._call("upstreams.change", {"upstream": upstream, "status": status, "quotaGroup": quota_group, "route": route, "credentialRef": credential_ref, "priority": priority, "weight": weight, "maxConcurrency": max_concurrency}, options)
+
+    def explain(self, *, upstream: str, model: str = OMIT, capability: str = OMIT, options: Optional[Options] = None) -> "Upstream":
+        """Why an upstream may or may not be used now: every check that fails, and when it is expected back.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("upstreams.explain", {"upstream": upstream, "model": model, "capability": capability}, options)
+
+    def history(self, *, upstream: str, cursor: str = OMIT, limit: int = OMIT, oldest_first: bool = OMIT, options: Optional[Options] = None) -> "HistoryPage":
+        """Who blocked an upstream and who freed it, when, on what evidence; newest first, page by page.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        oldest_first: From the first one on.
+        """
+        return self._client._call("upstreams.history", {"upstream": upstream, "cursor": cursor, "limit": limit, "oldestFirst": oldest_first}, options)
+
+    def history_each(self, *, upstream: str, cursor: str = OMIT, limit: int = OMIT, oldest_first: bool = OMIT, options: Optional[Options] = None) -> Generator["BlockEvent", None, None]:
+        """Who blocked an upstream and who freed it, when, on what evidence; newest first, page by page: one after the other, page by page, to the end.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        oldest_first: From the first one on.
+        """
+        return self._client._each("upstreams.history", {"upstream": upstream, "cursor": cursor, "limit": limit, "oldestFirst": oldest_first}, options)
+
+    def select(self, *, pool: str, model: str = OMIT, capability: str = OMIT, lease_ms: int = OMIT, holder: str = OMIT, lease: str = OMIT, options: Optional[Options] = None) -> "Selected":
+        """Lease a slot of the best upstream of a pool that may be used now.
+
+        pool: The name of the pool. 1 to 200 printable characters, not "." or "..".
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
+        lease_ms: How long the slot is held; 60,000 unless set.
+        holder: Who uses it, for people. 1 to 200 printable characters, not "." or "..".
+        lease: An id of yours for the lease: makes a lost answer repeatable. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("upstreams.select", {"pool": pool, "model": model, "capability": capability, "leaseMs": lease_ms, "holder": holder, "lease": lease}, options)
+
+    def extend(self, *, lease: str, lease_ms: int = OMIT, options: Optional[Options] = None) -> "UpstreamsExtendAnswer":
+        """Keep the slot of an upstream.
+
+        lease: The id of the lease. 1 to 200 printable characters, not "." or "..".
+        lease_ms: How long the slot is held; 60,000 unless set.
+        """
+        return self._client._call("upstreams.extend", {"lease": lease, "leaseMs": lease_ms}, options)
+
+    def release(self, *, lease: str, options: Optional[Options] = None) -> "UpstreamsReleaseAnswer":
+        """Give the slot of an upstream back without saying how it went.
+
+        lease: The id of the lease. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("upstreams.release", {"lease": lease}, options)
+
+    def report(self, *, upstream: str, success: bool, lease: str = OMIT, started_at: str = OMIT, elapsed_ms: int = OMIT, model: str = OMIT, capability: str = OMIT, block: Dict[str, Any] = OMIT, actor: str = OMIT, options: Optional[Options] = None) -> "Reported":
+        """Say how a use of an upstream went, and give its slot back.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        success: Whether the provider did what was asked.
+        lease: The lease it was used under: it is given back. 1 to 200 printable characters, not "." or "..".
+        started_at: RFC 3339. When the request started.
+        elapsed_ms: How long ago the request started.
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
+        actor: Who did it.
+        """
+        return self._client._call("upstreams.report", {"upstream": upstream, "success": success, "lease": lease, "startedAt": started_at, "elapsedMs": elapsed_ms, "model": model, "capability": capability, "block": block, "actor": actor}, options)
+
+    def block(self, *, upstream: str, reason: str, actor: str = OMIT, options: Optional[Options] = None) -> "UpstreamsBlockAnswer":
+        """Take an upstream out by hand, until it is freed by hand.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        reason: Why, for people. Cut at 2,000 characters.
+        actor: Who did it.
+        """
+        return self._client._call("upstreams.block", {"upstream": upstream, "reason": reason, "actor": actor}, options)
+
+    def free(self, *, block: int, as_: Literal["operator", "credential", "probe", "snapshot"] = OMIT, generation: int = OMIT, reason: str = OMIT, actor: str = OMIT, options: Optional[Options] = None) -> "UpstreamsFreeAnswer":
+        """End a block, with who and why.
+
+        block: The number of the block.
+        as_: On what evidence; `operator` unless set.
+        generation: The generation of the block that was seen.
+        reason: Why, for people. Cut at 2,000 characters.
+        actor: Who did it.
+        """
+        return self._client._call("upstreams.free", {"block": block, "as": as_, "generation": generation, "reason": reason, "actor": actor}, options)
+
+
+class Blocks(Group):
+    def list(self, *, policy: Literal["auto", "manual", "snapshot", "rolling"] = OMIT, kind: str = OMIT, subject: Literal["upstream", "quota_group", "provider", "route"] = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "BlockPage":
+        """Blocks that are open, oldest first, page by page.
+
+        policy: `manual`: those that wait for a person.
+        kind: Only of this class of trouble. 1 to 200 printable characters, not "." or "..".
+        subject: Only those on such subjects.
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._call("blocks.list", {"policy": policy, "kind": kind, "subject": subject, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, policy: Literal["auto", "manual", "snapshot", "rolling"] = OMIT, kind: str = OMIT, subject: Literal["upstream", "quota_group", "provider", "route"] = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Block", None, None]:
+        """Blocks that are open, oldest first, page by page: one after the other, page by page, to the end.
+
+        policy: `manual`: those that wait for a person.
+        kind: Only of this class of trouble. 1 to 200 printable characters, not "." or "..".
+        subject: Only those on such subjects.
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._each("blocks.list", {"policy": policy, "kind": kind, "subject": subject, "cursor": cursor, "limit": limit}, options)
+
+
+class Pools(Group):
+    def list(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "PoolPage":
+        """Pools by their names: how many upstreams each has, how many are usable now, when it is back.
+
+        cursor: Where to go on: the `cursor` of the page before, a pool. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._call("pools.list", {"cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Pool", None, None]:
+        """Pools by their names: how many upstreams each has, how many are usable now, when it is back: one after the other, page by page, to the end.
+
+        cursor: Where to go on: the `cursor` of the page before, a pool. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._each("pools.list", {"cursor": cursor, "limit": limit}, options)
+
+    def get(self, *, pool: str, model: str = OMIT, capability: str = OMIT, options: Optional[Options] = None) -> "PoolState":
+        """Whether a pool can be used now, and when it is back.
+
+        pool: The name of the pool. 1 to 200 printable characters, not "." or "..".
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("pools.get", {"pool": pool, "model": model, "capability": capability}, options)
+
+    def explain(self, *, pool: str, model: str = OMIT, capability: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "PoolsExplainAnswer":
+        """The upstreams of a pool in the order of picking, each with every check that fails.
+
+        pool: The name of the pool. 1 to 200 printable characters, not "." or "..".
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._call("pools.explain", {"pool": pool, "model": model, "capability": capability, "limit": limit}, options)
+
+
 class Feed(Group):
     def read(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "FeedReadAnswer":
         """The events behind a cursor: entries and ends of attempts, in one order.
@@ -601,6 +807,9 @@ class Groups:
         self.upstream_refs = UpstreamRefs(self)
         self.queues = Queues(self)
         self.dead_letters = DeadLetters(self)
+        self.upstreams = Upstreams(self)
+        self.blocks = Blocks(self)
+        self.pools = Pools(self)
         self.feed = Feed(self)
         self.epochs = Epochs(self)
         self.keys = Keys(self)
@@ -651,6 +860,21 @@ OPERATIONS: Dict[str, Operation] = {
     "queues.list": Operation("GET", "/v1/queues", (), None, None, None, None, True),
     "queues.get": Operation("GET", "/v1/queues/{queue}", (), None, None, None, None, True),
     "queues.configure": Operation("PATCH", "/v1/queues/{queue}", (), "fields", None, None, 4194304, True),
+    "upstreams.list": Operation("GET", "/v1/upstreams", ("pool", "provider", "quotaGroup", "status", "usable", "cursor", "limit",), None, None, "upstreams", None, True),
+    "upstreams.register": Operation("PUT", "/v1/upstreams/{upstream}", (), "fields", None, None, 4194304, True),
+    "upstreams.change": Operation("PATCH", "/v1/upstreams/{upstream}", (), "fields", None, None, 4194304, True),
+    "upstreams.explain": Operation("GET", "/v1/upstreams/{upstream}/explain", ("model", "capability",), None, None, None, None, True),
+    "upstreams.history": Operation("GET", "/v1/upstreams/{upstream}/history", ("cursor", "limit", "oldestFirst",), None, None, "events", None, True),
+    "upstreams.select": Operation("POST", "/v1/pools/{pool}/select", (), "fields", None, None, 4194304, True),
+    "upstreams.extend": Operation("POST", "/v1/upstream-leases/{lease}/extend", (), "fields", None, None, 4194304, True),
+    "upstreams.release": Operation("POST", "/v1/upstream-leases/{lease}/release", (), None, None, None, None, True),
+    "upstreams.report": Operation("POST", "/v1/upstreams/{upstream}/report", (), "fields", None, None, 4194304, True),
+    "blocks.list": Operation("GET", "/v1/blocks", ("policy", "kind", "subject", "cursor", "limit",), None, None, "blocks", None, True),
+    "upstreams.block": Operation("POST", "/v1/upstreams/{upstream}/block", (), "fields", None, None, 4194304, True),
+    "upstreams.free": Operation("POST", "/v1/blocks/{block}/free", (), "fields", None, None, 4194304, True, ("block",)),
+    "pools.list": Operation("GET", "/v1/pools", ("cursor", "limit",), None, None, "pools", None, True),
+    "pools.get": Operation("GET", "/v1/pools/{pool}", ("model", "capability",), None, None, None, None, True),
+    "pools.explain": Operation("GET", "/v1/pools/{pool}/explain", ("model", "capability", "limit",), None, None, None, None, True),
     "feed.read": Operation("GET", "/v1/feed", ("cursor", "limit",), None, None, "events", None, True),
     "feed.entries": Operation("GET", "/v1/entries", ("wallet", "customer", "from", "to", "cursor", "limit",), None, None, "entries", None, True),
     "feed.stream": Operation("GET", "/v1/feed/stream", ("cursor",), None, "sse", None, None, True),

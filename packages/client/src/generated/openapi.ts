@@ -792,6 +792,306 @@ export interface paths {
         patch: operations["queues.configure"];
         trace?: never;
     };
+    "/v1/upstreams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Upstreams by their ids, each with every check that fails, page by page
+         * @description With `usable` a page looks at 2,000 upstreams at most: it may be short, or empty, and go on. Only a `cursor` of null is the end.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["upstreams.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstreams/{upstream}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make an upstream known, or set what is given of one that is
+         * @description What is left out stays, or takes its default. Pool and provider never change: another pool or provider is a `conflict`.
+         *
+         *     Scopes: operator, admin.
+         */
+        put: operations["upstreams.register"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Switch an upstream on or off, drain or retire it; change its settings
+         * @description Scopes: operator, admin.
+         */
+        patch: operations["upstreams.change"];
+        trace?: never;
+    };
+    "/v1/upstreams/{upstream}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why an upstream may or may not be used now: every check that fails, and when it is expected back
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["upstreams.explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstreams/{upstream}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who blocked an upstream and who freed it, when, on what evidence; newest first, page by page
+         * @description Blocks of its group, provider and route are in it.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["upstreams.history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pools/{pool}/select": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lease a slot of the best upstream of a pool that may be used now
+         * @description Report or release it afterwards; what is not given back lapses. With a `lease` id of yours a lost answer can be asked for again: the same id gives the same lease. Outcome `none`: nothing is usable now; `Retry-After` says when to ask again, `expectedRecoveryAt` what is true.
+         *
+         *     Scopes: worker, admin.
+         */
+        post: operations["upstreams.select"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstream-leases/{lease}/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep the slot of an upstream
+         * @description Scopes: worker, admin.
+         */
+        post: operations["upstreams.extend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstream-leases/{lease}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the slot of an upstream back without saying how it went
+         * @description Scopes: worker, admin.
+         */
+        post: operations["upstreams.release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstreams/{upstream}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say how a use of an upstream went, and give its slot back
+         * @description A failure with a `block` takes out what it names; one without blames nobody. A success closes what it refutes: blocks whose last evidence is older than its request. Beside `lease` give `startedAt` or `elapsedMs`: a repeat finds the lease gone, and they say then when the request began.
+         *
+         *     Scopes: worker, admin.
+         */
+        post: operations["upstreams.report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Blocks that are open, oldest first, page by page
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["blocks.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstreams/{upstream}/block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take an upstream out by hand, until it is freed by hand
+         * @description Scopes: operator, admin.
+         */
+        post: operations["upstreams.block"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blocks/{block}/free": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a block, with who and why
+         * @description With the `generation` that was seen, what changed since stays (`duplicate`). A manual block ends only as `operator` or `credential`.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["upstreams.free"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pools by their names: how many upstreams each has, how many are usable now, when it is back
+         * @description Looks at every upstream that may be usable: for people, not for loops.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["pools.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pools/{pool}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether a pool can be used now, and when it is back
+         * @description A pool is there by its upstreams: one that has none cannot be used. `Retry-After` says when to ask again.
+         *
+         *     Scopes: app, worker, viewer, support, operator, admin.
+         */
+        get: operations["pools.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pools/{pool}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The upstreams of a pool in the order of picking, each with every check that fails
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["pools.explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/feed": {
         parameters: {
             query?: never;
@@ -1046,7 +1346,7 @@ export interface components {
             detail: string;
             instance: string;
             /** @enum {string} */
-            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "foreign_origin" | "rate_limited" | "keys_required" | "port_in_use" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_upstream" | "no_block" | "upstream_busy" | "upstream_retired" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "migration_blocked" | "server_too_old" | "not_utf8" | "closed";
+            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "foreign_origin" | "rate_limited" | "keys_required" | "port_in_use" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_upstream" | "no_block" | "upstream_busy" | "upstream_retired" | "needs_person" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "migration_blocked" | "server_too_old" | "not_utf8" | "closed";
             requestId: string;
             /** @description The field that is wrong, with code `invalid`. */
             field?: string;
@@ -1348,6 +1648,169 @@ export interface components {
             leaseMs: number;
             /** @description Nothing is leased; what runs goes on. */
             paused: boolean;
+        };
+        FailingCheck: {
+            /**
+             * @description What keeps it out.
+             * @enum {string}
+             */
+            check: "off" | "draining" | "retired" | "blocked" | "trial" | "slots";
+            block: number | null;
+            kind: string | null;
+            source: string | null;
+            policy: string | null;
+            subject: string | null;
+            scope: string | null;
+            until: string | null;
+            reason: string | null;
+            nextStep: string | null;
+        };
+        Upstream: {
+            upstream: string;
+            pool: string;
+            provider: string;
+            quotaGroup: string | null;
+            route: string;
+            credentialRef: string | null;
+            /** @enum {string} */
+            status: "on" | "off" | "draining" | "retired";
+            priority: number;
+            weight: number;
+            maxConcurrency: number | null;
+            /** @description Slots in somebody’s hands now. */
+            slotsOut: number;
+            /** @description Whether it may be used now. */
+            usable: boolean;
+            /** @description Every check that fails, not only the first. */
+            failing: components["schemas"]["FailingCheck"][];
+            expectedRecoveryAt: string | null;
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            registeredAt: string;
+        };
+        UpstreamPage: {
+            upstreams: components["schemas"]["Upstream"][];
+            cursor: string | null;
+        };
+        Registered: {
+            /** @enum {string} */
+            outcome: "registered" | "changed" | "duplicate";
+        };
+        BlockEvent: {
+            block: number;
+            /** @description Which of the events of its block. */
+            generation: number;
+            /** @description What is out: `upstream:…`, `provider:…`. */
+            subject: string;
+            /** @description Empty: everything. */
+            scope: string;
+            kind: string;
+            source: string;
+            /** @enum {string} */
+            policy: "auto" | "manual" | "snapshot" | "rolling";
+            /** @enum {string} */
+            type: "opened" | "extended" | "reopened" | "trial" | "closed";
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+            until: string | null;
+            step: number;
+            /**
+             * Format: date-time
+             * @description When the request started that speaks for it.
+             */
+            evidenceAt: string;
+            closedAs: string | null;
+            actor: string | null;
+            reason: string | null;
+        };
+        HistoryPage: {
+            events: components["schemas"]["BlockEvent"][];
+            cursor: string | null;
+        };
+        Selected: {
+            /** @enum {string} */
+            outcome: "selected" | "none";
+            upstream: string | null;
+            provider: string | null;
+            credentialRef: string | null;
+            lease: string | null;
+            leaseUntil: string | null;
+            retryAfterMs: number | null;
+            expectedRecoveryAt: string | null;
+        };
+        Reported: {
+            /** @enum {string} */
+            outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
+            block: number | null;
+            until: string | null;
+            step: number | null;
+            /** @description How many blocks it closed. */
+            closed: number;
+        };
+        Block: {
+            block: number;
+            /** @description What is out: `upstream:…`, `provider:…`. */
+            subject: string;
+            /** @description Empty: everything. */
+            scope: string;
+            kind: string;
+            /** @enum {string} */
+            source: "retry_after" | "reset_announced" | "backoff" | "operator";
+            /** @enum {string} */
+            policy: "auto" | "manual" | "snapshot" | "rolling";
+            /** @description Its time is up: it lets trials in. */
+            halfOpen: boolean;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            openedAt: string;
+            /**
+             * Format: date-time
+             * @description When the request started that last failed for this reason.
+             */
+            evidenceAt: string;
+            until: string | null;
+            /** @description How often its trials failed, and one. */
+            step: number;
+            /** @description How many it lets in at once, half open. */
+            trials: number;
+            /** @description Give it back when you free the block: what changed since stays. */
+            generation: number;
+            reason: string | null;
+            nextStep: string | null;
+        };
+        BlockPage: {
+            blocks: components["schemas"]["Block"][];
+            cursor: number | null;
+        };
+        Pool: {
+            pool: string;
+            /** @description Upstreams that are not retired. */
+            total: number;
+            /** @description Of those, switched on. */
+            on: number;
+            /** @description Of those, usable now. */
+            usable: number;
+            slotsOut: number;
+            expectedRecoveryAt: string | null;
+        };
+        PoolPage: {
+            pools: components["schemas"]["Pool"][];
+            cursor: string | null;
+        };
+        PoolState: {
+            pool: string;
+            /** @description Whether one of its upstreams may be used now. */
+            usable: boolean;
+            retryAfterMs: number | null;
+            expectedRecoveryAt: string | null;
         };
         /** @description Money moved. */
         EntryEvent: {
@@ -2957,6 +3420,568 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueueSettings"];
+                };
+            };
+        };
+    };
+    "upstreams.list": {
+        parameters: {
+            query?: {
+                /** @description The name of the pool. 1 to 200 printable characters, not "." or "..". */
+                pool?: string;
+                /** @description Only those at this provider. 1 to 200 printable characters, not "." or "..". */
+                provider?: string;
+                /** @description Only those of this group. 1 to 200 printable characters, not "." or "..". */
+                quotaGroup?: string;
+                status?: "on" | "off" | "draining" | "retired";
+                /** @description Only those that may be used now, or only those that may not. */
+                usable?: boolean;
+                /** @description Where to go on: the `cursor` of the page before, an upstream. 1 to 200 printable characters, not "." or "..". */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamPage"];
+                };
+            };
+        };
+    };
+    "upstreams.register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of the pool. 1 to 200 printable characters, not "." or "..". */
+                    pool: string;
+                    /** @description Whose account it is: `openai`, `fal` … 1 to 200 printable characters, not "." or "..". */
+                    provider: string;
+                    /** @description What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..". */
+                    quotaGroup?: string;
+                    /** @description The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..". */
+                    route?: string;
+                    /** @description Where the credential is kept: a name in your secret store, never the secret. */
+                    credentialRef?: string;
+                    /** @description 0 first … 9 last; 5 unless set. */
+                    priority?: number;
+                    /** @description Its share among those of one priority; 1 unless set. */
+                    weight?: number;
+                    /** @description Uses at once; no limit unless set. */
+                    maxConcurrency?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Registered"];
+                };
+            };
+        };
+    };
+    "upstreams.change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description `draining`: nothing new, what is under way goes on. `retired`: for ever.
+                     * @enum {string}
+                     */
+                    status?: "on" | "off" | "draining" | "retired";
+                    /** @description What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..". */
+                    quotaGroup?: string;
+                    /** @description The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..". */
+                    route?: string;
+                    /** @description Where the credential is kept: a name in your secret store, never the secret. */
+                    credentialRef?: string;
+                    /** @description 0 first … 9 last; 5 unless set. */
+                    priority?: number;
+                    /** @description Its share among those of one priority; 1 unless set. */
+                    weight?: number;
+                    /** @description Uses at once; no limit unless set. */
+                    maxConcurrency?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "changed" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "upstreams.explain": {
+        parameters: {
+            query?: {
+                /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                model?: string;
+                /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                capability?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upstream"];
+                };
+            };
+        };
+    };
+    "upstreams.history": {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+                /** @description From the first one on. */
+                oldestFirst?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+        };
+    };
+    "upstreams.select": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                    model?: string;
+                    /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                    capability?: string;
+                    /** @description How long the slot is held; 60,000 unless set. */
+                    leaseMs?: number;
+                    /** @description Who uses it, for people. 1 to 200 printable characters, not "." or "..". */
+                    holder?: string;
+                    /** @description An id of yours for the lease: makes a lost answer repeatable. 1 to 200 printable characters, not "." or "..". */
+                    lease?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Selected"];
+                };
+            };
+        };
+    };
+    "upstreams.extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the lease. 1 to 200 printable characters, not "." or "..". */
+                lease: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description How long the slot is held; 60,000 unless set. */
+                    leaseMs?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "extended" | "stale";
+                        leaseUntil: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "upstreams.release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the lease. 1 to 200 printable characters, not "." or "..". */
+                lease: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "released" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "upstreams.report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Whether the provider did what was asked. */
+                    success: boolean;
+                    /** @description The lease it was used under: it is given back. 1 to 200 printable characters, not "." or "..". */
+                    lease?: string;
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339. When the request started.
+                     */
+                    startedAt?: string;
+                    /** @description How long ago the request started. */
+                    elapsedMs?: number;
+                    /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                    model?: string;
+                    /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                    capability?: string;
+                    block?: {
+                        /** @description The class of trouble: `rate_limited`, `billing`, `server_error` … 1 to 200 printable characters, not "." or "..". */
+                        kind: string;
+                        /**
+                         * @description What is out; `upstream` unless set.
+                         * @enum {string}
+                         */
+                        subject?: "upstream" | "quota_group" | "provider" | "route";
+                        /** @description Only a model or a capability: `model:…`, `capability:…`; everything unless set. */
+                        scope?: string;
+                        /**
+                         * @description How its end is known; from the rest unless set.
+                         * @enum {string}
+                         */
+                        source?: "retry_after" | "reset_announced" | "backoff" | "operator";
+                        /**
+                         * @description What ends it; `rolling` unless set.
+                         * @enum {string}
+                         */
+                        policy?: "auto" | "manual" | "snapshot" | "rolling";
+                        /** @description How long, as the provider says. */
+                        forMs?: number;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339. Until when, as the provider says; not beside `forMs`.
+                         */
+                        until?: string;
+                        /** @description What was said, for people. Cut at 2,000 characters. */
+                        reason?: string;
+                        /** @description What to do, for people. Cut at 2,000 characters. */
+                        nextStep?: string;
+                    };
+                    /** @description Who did it. */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reported"];
+                };
+            };
+        };
+    };
+    "blocks.list": {
+        parameters: {
+            query?: {
+                /** @description `manual`: those that wait for a person. */
+                policy?: "auto" | "manual" | "snapshot" | "rolling";
+                /** @description Only of this class of trouble. 1 to 200 printable characters, not "." or "..". */
+                kind?: string;
+                /** @description Only those on such subjects. */
+                subject?: "upstream" | "quota_group" | "provider" | "route";
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: number;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockPage"];
+                };
+            };
+        };
+    };
+    "upstreams.block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason: string;
+                    /** @description Who did it. */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "blocked" | "duplicate";
+                        /** @description Free it by this number. */
+                        block: number;
+                    };
+                };
+            };
+        };
+    };
+    "upstreams.free": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The number of the block. */
+                block: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description On what evidence; `operator` unless set.
+                     * @enum {string}
+                     */
+                    as?: "operator" | "credential" | "probe" | "snapshot";
+                    /** @description The generation of the block that was seen. */
+                    generation?: number;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
+                    /** @description Who did it. */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "closed" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "pools.list": {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `cursor` of the page before, a pool. 1 to 200 printable characters, not "." or "..". */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolPage"];
+                };
+            };
+        };
+    };
+    "pools.get": {
+        parameters: {
+            query?: {
+                /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                model?: string;
+                /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                capability?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolState"];
+                };
+            };
+        };
+    };
+    "pools.explain": {
+        parameters: {
+            query?: {
+                /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                model?: string;
+                /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                capability?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        upstreams: components["schemas"]["Upstream"][];
+                    };
                 };
             };
         };

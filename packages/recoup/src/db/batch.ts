@@ -8,7 +8,7 @@ import { MAX_PATIENT, type Pools } from './pool.ts';
 import type { RawAnswer, Runner } from './runner.ts';
 import { encode, encodeBatch } from './statement.ts';
 
-type Observe = (transition: string, outcome: string) => void;
+type Observe = Runner['observe'];
 
 /** Inputs in one statement, and their bytes: bigger ones only lengthen the locks. */
 const MAX_INPUTS = 500;

@@ -14,6 +14,9 @@ export interface RawAnswer {
   outcome: string;
 }
 
+/** What a metric knows beside an outcome: few, and of few values each. */
+export type Labels = Readonly<Record<string, string>>;
+
 export interface Runner {
   readonly db: Database;
   /** One input; with others that run at the same time it may share a statement. Throws a Refusal for this input alone. */
@@ -23,8 +26,8 @@ export interface Runner {
     statement: Statement<C, A>,
     inputs: readonly InputOf<C>[],
   ): Promise<(A | Refusal)[]>;
-  /** Tells the metrics of an answer that did not come through `call` or `many`. */
-  observe(transition: string, outcome: string): void;
+  /** Tells the metrics of an answer that did not come through `call` or `many`, or of what followed from one. */
+  observe(transition: string, outcome: string, labels?: Labels): void;
   /** A statement that only reads, or that takes one input at a time: run once as it is, not batched. */
   read<C extends Columns, A>(statement: Statement<C, A>, inputs: readonly InputOf<C>[]): Promise<A[]>;
 }
@@ -58,7 +61,7 @@ export async function decide<A extends RawAnswer>(
 }
 
 /** The runner inside a transaction of the caller: nothing is retried, batched with others or wrapped in a savepoint. */
-export function transactionRunner(db: Database, observe: (transition: string, outcome: string) => void): Runner {
+export function transactionRunner(db: Database, observe: Runner['observe']): Runner {
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();

@@ -56,7 +56,7 @@ export function traced(runner: Runner, tracer: Tracer): Runner {
   };
   return {
     db: runner.db,
-    observe: (transition, outcome) => runner.observe(transition, outcome),
+    observe: (transition, outcome, labels) => runner.observe(transition, outcome, labels),
     call: (statement, input) =>
       within(statement.name, { ...queueOf(input), count: 1 }, () => runner.call(statement, input), outcomeOf),
     many: (statement, inputs) => {

@@ -31,10 +31,13 @@ export async function sweepUpstreams(runner: Runner, signal: AbortSignal): Promi
       { after_until: after?.until, after_id: after?.block_id, count: PAGE },
     ]);
     // Of the generation that was read: one that was opened again or tried meanwhile stays.
-    await runner.many(
+    const answers = await runner.many(
       lapseBlock,
       rows.map(({ block_id, generation }) => ({ block_id, generation, closed_as: 'time', reason: 'unused for a day' })),
     );
+    for (const answer of answers)
+      if ('policy' in answer && answer.outcome === 'closed')
+        runner.observe('block.recover', 'time', { policy: answer.policy });
     after = rows.at(-1);
     if (rows.length < PAGE) break;
   }

@@ -13,14 +13,15 @@ const columns = {
 } as const;
 
 /**
- * Guard: open, and of the generation that was seen, where one is given: who decided on older news closes nothing (`duplicate`). The
+ * Guard: open, and of the generation that was seen, where one is given: who decided on older news closes nothing (`duplicate`); a manual
+ * one only by a person. The
  * upstream's row is held first, as everywhere, and forgets the block's end where it was its own.
  */
 const closing = (lock: string) => `
 found as materialized (
-  select i.*, b.subject_type, b.subject_id, b.scope, row_number() over (partition by i.block_id order by i.ord) as twin
+  select i.*, b.subject_type, b.subject_id, b.scope, b.policy, row_number() over (partition by i.block_id order by i.ord) as twin
   from input i
-  left join lateral (select subject_type, subject_id, scope from recoup.blocks where id = i.block_id) b on true),
+  left join lateral (select subject_type, subject_id, scope, policy from recoup.blocks where id = i.block_id) b on true),
 held as materialized (
   select f.*, u.*, (select ctid from recoup.upstreams x where x.id = f.subject_id) is distinct from u.u_tid as moved
   from (select * from found order by subject_id, ord) f
@@ -34,6 +35,7 @@ seen as materialized (
     when b_tid is null then 'busy'
     when twin > 1 or (subject_type = 'upstream' and moved) then 'again'
     when closed_at is not null or (generation is not null and generation <> b_generation) then 'duplicate'
+    when policy = 'manual' and closed_as not in ('operator', 'credential') then 'needs_person'
     else 'closed' end as verdict
   from held h
   left join lateral (
@@ -51,13 +53,17 @@ freed as (
   where u.ctid = s.u_tid and u.tableoid = s.u_part)${answerEach(
     'seen s',
     `case when verdict = 'closed' and not exists (select from won w where w.ord = s.ord) then 'again' else verdict end`,
-    {},
+    { policy: 'policy' },
   )}`;
 
-export const closeBlock = statement<typeof columns, RawAnswer>('block.close', columns, closing, { holds: 'block_id' });
+export interface ClosedRow extends RawAnswer {
+  policy: string;
+}
+
+export const closeBlock = statement<typeof columns, ClosedRow>('block.close', columns, closing, { holds: 'block_id' });
 
 /** What a sweep says. A row that somebody holds is passed over: the next sweep finds it again. */
-export const lapseBlock = statement<typeof columns, RawAnswer>('block.lapse', columns, closing, {
+export const lapseBlock = statement<typeof columns, ClosedRow>('block.lapse', columns, closing, {
   holds: 'block_id',
   waits: false,
 });

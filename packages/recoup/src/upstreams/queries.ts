@@ -19,14 +19,32 @@ export interface Check {
 
 export interface ExplainedRow {
   upstream: string;
+  pool: string;
   provider: string;
-  priority: number;
-  slots_out: number;
-  max_concurrency: number | null;
+  quotaGroup: string | null;
+  route: string;
+  credentialRef: string | null;
   status: 'on' | 'off' | 'draining' | 'retired';
+  priority: number;
+  weight: number;
+  maxConcurrency: number | null;
+  slotsOut: number;
+  lastUsedAt: string | null;
+  registeredAt: string;
   now: string;
   checks: Check[];
 }
+
+/** What is looked at of an upstream `u` beside its row: the slots that are out, and every check that fails in these scopes. */
+export const lookedAt = (u: string, scopes: string) => `${slotsOut(u)} as slots_out, coalesce((
+    select json_agg(json_build_object('check', c."check", 'block', c.id, 'kind', c.kind, 'source', c.source, 'policy', c.policy,
+      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
+    from (${blocksOn(u, scopes)}) c where c."check" is not null), '[]') as checks`;
+
+/** An ExplainedRow of such a row. */
+export const explainedRow = `json_build_object('upstream', id, 'pool', pool, 'provider', provider, 'quotaGroup', quota_group, 'route', route,
+  'credentialRef', credential_ref, 'status', status, 'priority', priority, 'weight', weight, 'maxConcurrency', max_concurrency,
+  'slotsOut', slots_out, 'lastUsedAt', used_at, 'registeredAt', registered_at, 'now', recoup.clock(), 'checks', checks)`;
 
 const explainColumns = {
   pool: 'text',
@@ -34,27 +52,26 @@ const explainColumns = {
   model: 'text',
   capability: 'text',
   nearest: 'int',
+  count: 'int',
 } as const;
 
 /**
  * Every failing check of every upstream of a pool (or of one), in the order in which they would be picked. With `nearest` only of so
  * many at each priority that nothing of their own keeps out, and so many whose own block ends first: who asks when to come back
- * need not read a pool of thousands.
+ * need not read a pool of thousands. With `count` only the first so many of the pool.
  */
 export const explainUpstreams = statement<typeof explainColumns, ExplainedRow>(
   'upstream.explain',
   explainColumns,
   () => `
 found as materialized (
-  select u.*, ${slotsOut('u')} as slots_out, coalesce((
-    select json_agg(json_build_object('check', c."check", 'block', c.id, 'kind', c.kind, 'source', c.source, 'policy', c.policy,
-      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
-    from (${blocksOn('u', scopesOf('i'))}) c where c."check" is not null), '[]') as checks
+  select u.*, ${lookedAt('u', scopesOf('i'))}
   from input i
   cross join lateral (
     select * from recoup.upstreams u where u.id = i.upstream_id and (u.pool = i.pool or i.pool is null)
     union all
-    select * from recoup.upstreams u where u.pool = i.pool and i.upstream_id is null and i.nearest is null
+    (select * from recoup.upstreams u where u.pool = i.pool and i.upstream_id is null and i.nearest is null
+     order by u.priority, u.turn_at, u.id limit i.count)
     union all
     select u.* from generate_series(0, 9) p
     cross join lateral (
@@ -69,15 +86,22 @@ found as materialized (
     where i.nearest is not null
     union all
     select * from recoup.upstreams u where i.pool is null and i.upstream_id is null) u)
-select coalesce(json_agg(json_build_object('upstream', id, 'provider', provider, 'priority', priority, 'slots_out', slots_out, 'status', status,
-  'max_concurrency', max_concurrency, 'now', recoup.clock(), 'checks', checks) order by priority, turn_at, id), '[]')::text as answer
+select coalesce(json_agg(${explainedRow} order by priority, turn_at, id), '[]')::text as answer
 from found`,
 );
 
-const oneUpstream = { upstream_id: 'text' } as const;
+const historyColumns = {
+  upstream_id: 'text',
+  after_block: 'bigint',
+  after_generation: 'int',
+  newest_first: 'boolean',
+  count: 'int',
+} as const;
 
 export interface HistoryRow {
   block: number;
+  /** Which of the events of its block. */
+  generation: number;
   subject: string;
   scope: string;
   kind: string;
@@ -93,10 +117,13 @@ export interface HistoryRow {
   reason: string | null;
 }
 
-/** What happened to an upstream, by its own blocks and those of its group, provider and route; oldest first. */
-export const upstreamHistory = statement<typeof oneUpstream, HistoryRow>(
+/**
+ * What happened to an upstream, by its own blocks and those of its group, provider and route: the blocks that are open and the newest
+ * thousand of each that are not. Oldest first, or newest first; `count` of them behind an event, or all.
+ */
+export const upstreamHistory = statement<typeof historyColumns, HistoryRow>(
   'upstream.history',
-  oneUpstream,
+  historyColumns,
   () => `
 found as materialized (
   select b.*, e.type, e.at, e.until as e_until, e.step as e_step, e.evidence_at as e_evidence_at, e.actor, e.reason as e_reason, e.generation as e_generation
@@ -107,11 +134,22 @@ found as materialized (
     select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null
     union all
     (select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b
-  join recoup.block_events e on e.block_id = b.id)
-select coalesce(json_agg(json_build_object('block', id, 'subject', subject_type || ':' || subject_id, 'scope', scope, 'kind', kind, 'source', source,
+  join recoup.block_events e on e.block_id = b.id),
+behind as materialized (
+  select i.*, e.at as after_at from input i
+  left join lateral (select at from recoup.block_events where block_id = i.after_block and generation = i.after_generation) e on true),
+page as (
+  (select f.* from behind i cross join found f
+   where i.newest_first is not true and (i.after_block is null or (f.at, f.id, f.e_generation) > (i.after_at, i.after_block, i.after_generation))
+   order by f.at, f.id, f.e_generation limit (select count from input))
+  union all
+  (select f.* from behind i cross join found f
+   where i.newest_first and (i.after_block is null or (f.at, f.id, f.e_generation) < (i.after_at, i.after_block, i.after_generation))
+   order by f.at desc, f.id desc, f.e_generation desc limit (select count from input)))
+select coalesce(json_agg(json_build_object('block', id, 'generation', e_generation, 'subject', subject_type || ':' || subject_id, 'scope', scope, 'kind', kind, 'source', source,
   'policy', policy, 'type', type, 'at', at, 'until', e_until, 'step', e_step, 'evidenceAt', e_evidence_at, 'closedAs', case when type = 'closed' then closed_as end,
   'actor', actor, 'reason', e_reason) order by at, id, e_generation), '[]')::text as answer
-from found`,
+from page`,
 );
 
 const unusedColumns = { after_until: 'timestamptz', after_id: 'bigint', count: 'int' } as const;

@@ -9,6 +9,8 @@ export interface ReportRow extends RawAnswer {
   until: string | null;
   step: number | null;
   closed: number;
+  /** Policy and outcome of each block that it closed, tried with success or opened again. */
+  recoveries: [policy: string, outcome: string][] | null;
   provider: string;
 }
 
@@ -129,12 +131,12 @@ changed as (
   update recoup.blocks b set until = s.next_until, step = s.step_no, trials = 1, generation = b.generation + 1,
     evidence_at = greatest(b.evidence_at, s.began), reason = coalesce(s.reason, b.reason)
   from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict in ('extended', 'reopened')
-  returning s.ord, b.id, b.until, b.step, b.generation, b.evidence_at),
+  returning s.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.policy),
 freed as (
   update recoup.blocks b set trials = case when r.closes then b.trials else b.trials * 2 end, generation = b.generation + 1,
     closed_at = case when r.closes then r.now end, closed_as = case when r.closes then 'success' end
   from refuted r join seen s using (ord) where b.ctid = r.tid and b.tableoid = r.part and s.verdict = 'noted'
-  returning r.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.closed_at),
+  returning r.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.closed_at, b.policy),
 told as (
   insert into recoup.block_events (block_id, generation, type, at, until, step, evidence_at, actor, reason)
   select o.id, o.generation, 'opened', s.now, o.until, o.step, o.evidence_at, s.actor, s.reason
@@ -163,6 +165,9 @@ won as (
 done as materialized (
   select s.*, coalesce(o.id, c.id, b_id) as block, coalesce(o.until, c.until, b_until) as block_until,
     (select count(*) from freed f where f.ord = s.ord and f.closed_at is not null) as closed,
+    (select json_agg(json_build_array(r.policy, r.outcome)) from (
+      select f.policy, case when f.closed_at is null then 'waiting' else 'success' end as outcome from freed f where f.ord = s.ord
+      union all select c.policy, 'error' from changed c where c.ord = s.ord and s.verdict = 'reopened') r) as recoveries,
     case when verdict = 'blocked' and o.id is null then 'again' when verdict in ('extended', 'reopened') and c.id is null then 'again'
       else verdict end as outcome
   from seen s
@@ -175,6 +180,7 @@ given as (
     until: 'block_until',
     step: 'step_no',
     closed: 'closed',
+    recoveries: 'recoveries',
     provider: 'provider',
   })}`,
   { holds: 'upstream_id' },

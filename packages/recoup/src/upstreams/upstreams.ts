@@ -5,31 +5,20 @@ import type { InputOf } from '../db/statement.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
+import { type Block, type ListBlocks, readBlocks } from './blocks.ts';
 import { closeBlock } from './close.ts';
+import { type Explained, explained, instant, whenBack } from './explained.ts';
+import { type BlockEvent, type HistoryOptions, readHistory, readHistoryPage } from './history.ts';
 import * as checked from './inputs.ts';
+import { type ListUpstreams, readUpstreams } from './list.ts';
+import { type Pool, type PoolState, readPool, readPools } from './pools.ts';
 import { blockProvider, type ProviderRow } from './provider.ts';
-import { type Check, type ExplainedRow, explainUpstreams, type HistoryRow, upstreamHistory } from './queries.ts';
+import { explainUpstreams } from './queries.ts';
 import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
 import { reportUpstream } from './report.ts';
 import { selectUpstream } from './select.ts';
 
-/** One reason why an upstream is not used now, with what a person can do about it. */
-export interface Failing extends Omit<Check, 'until'> {
-  /** When it is expected to end: an estimate. Null: not by time. */
-  until: Date | null;
-}
-export interface Explained {
-  upstream: string;
-  provider: string;
-  usable: boolean;
-  /** Every failing check, not only the first. */
-  failing: Failing[];
-  /** When it is expected back: an estimate; null where a person has to act first. */
-  expectedRecoveryAt: Date | null;
-  slotsOut: number;
-  maxConcurrency: number | null;
-}
 export interface Selected {
   outcome: CapacityOutcome<'upstream.select'>;
   upstream: string | null;
@@ -50,20 +39,13 @@ export interface Reported {
   /** Blocks that it closed. */
   closed: number;
 }
-export interface BlockEvent extends Omit<HistoryRow, 'at' | 'until' | 'evidenceAt'> {
-  at: Date;
-  until: Date | null;
-  evidenceAt: Date;
-}
-
-const MAX_RETRY_MS = 300_000;
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
   no_upstream: 'no_upstream',
   no_block: 'no_block',
   conflict: 'conflict',
   retired: 'upstream_retired',
+  needs_person: 'needs_person',
 };
-const instant = (text: string | null) => (text === null || text === 'infinity' ? null : new Date(text));
 
 function orThrow<A extends RawAnswer>(answer: A, facts: Record<string, unknown>): A {
   const code = REFUSED[answer.outcome];
@@ -124,7 +106,7 @@ export class Upstreams {
       const { all, now } = await this.#look({ pool, model, capability, nearest: NEAREST });
       if (round < MAX_ROUNDS && (answer!.outcome === 'again' || all.some((one) => one.usable))) continue;
       this.#runner.observe('upstream.select', 'none');
-      return none(all, now);
+      return { ...NONE, ...whenBack(all, now) };
     }
   }
 
@@ -152,6 +134,7 @@ export class Upstreams {
     const row = checked.reportInput(input);
     const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
     const { provider, closed } = answer;
+    for (const [policy, how] of answer.recoveries ?? []) this.#runner.observe('block.recover', how, { policy });
     const outcome = answer.outcome as Reported['outcome'];
     const opens = ['blocked', 'extended', 'reopened'].includes(outcome) && row.subject_type === 'upstream';
     const wide = opens && row.kind === 'server_error' && row.scope === '' ? await this.#blockProvider(provider) : null;
@@ -179,7 +162,7 @@ export class Upstreams {
     return this.report({ upstream, success: false, block, ...(actor === undefined ? {} : { actor }) });
   }
 
-  /** Ends a block, whatever its kind. `duplicate`: it is closed, or has changed since the `generation` that was seen. Refuses `no_block`. */
+  /** Ends a block. `duplicate`: it is closed, or has changed since the `generation` that was seen. Refuses `no_block`; `needs_person`: a manual one, as `probe` or `snapshot`. */
   async free(
     block: number,
     {
@@ -201,17 +184,47 @@ export class Upstreams {
       reason: check.text('reason', reason, 2000, 'cut'),
       actor: check.text('actor', actor, 200),
     });
-    return { outcome: orThrow(answer, { block }).outcome as 'closed' };
+    const outcome = orThrow(answer, { block }).outcome as CapacityOutcome<'block.close'>;
+    const how = outcome === 'duplicate' ? outcome : as === 'probe' ? 'probe_confirmed' : as;
+    this.#runner.observe('block.recover', how, { policy: answer.policy });
+    return { outcome };
   }
 
-  /** Every upstream of a pool, or one, in the order of picking: usable now, or every check that fails, and when it is expected back. */
-  async explain(of: { pool?: string; upstream?: string; model?: string; capability?: string }): Promise<Explained[]> {
-    check.onlyFields('explain', of, ['pool', 'upstream', 'model', 'capability']);
+  /** Upstreams of a filter by their ids, each with every check that fails. With `usable` a page may be short and go on: only a `cursor` of null is the end. */
+  list(options: ListUpstreams = {}): Promise<{ upstreams: Explained[]; cursor: string | null }> {
+    return readUpstreams(this.#runner, options);
+  }
+
+  /** Blocks that are open, oldest first. */
+  blocks(options: ListBlocks = {}): Promise<{ blocks: Block[]; cursor: number | null }> {
+    return readBlocks(this.#runner, options);
+  }
+
+  /** Pools by their names, each in figures. Looks at every upstream that may be usable: for people, not for loops. */
+  pools(options: { cursor?: string | null; limit?: number } = {}): Promise<{ pools: Pool[]; cursor: string | null }> {
+    return readPools(this.#runner, options);
+  }
+
+  /** Whether a pool can be used now, for a model or a capability; and when it is back. */
+  pool(pool: string, use: { model?: string; capability?: string } = {}): Promise<PoolState> {
+    return readPool(this.#runner, pool, use);
+  }
+
+  /** Every upstream of a pool (or its first `limit`), or one, in the order of picking: usable now, or every check that fails, and when it is expected back. */
+  async explain(of: {
+    pool?: string;
+    upstream?: string;
+    model?: string;
+    capability?: string;
+    limit?: number;
+  }): Promise<Explained[]> {
+    check.onlyFields('explain', of, ['pool', 'upstream', 'model', 'capability', 'limit']);
     const row = {
       pool: check.optionalId('pool', of.pool),
       upstream_id: check.optionalId('upstream', of.upstream),
       model: check.optionalId('model', of.model),
       capability: check.optionalId('capability', of.capability),
+      count: check.optionalInteger('limit', of.limit, 1, 1000),
     };
     return (await this.#look(row)).all;
   }
@@ -223,62 +236,31 @@ export class Upstreams {
 
   /** Who blocked an upstream and who freed it, when, on what evidence; oldest first. */
   async history(upstream: string): Promise<BlockEvent[]> {
-    const rows = await this.#runner.read(upstreamHistory, [{ upstream_id: check.id('upstream', upstream) }]);
-    return rows.map((row) => ({
-      ...row,
-      at: new Date(row.at),
-      until: instant(row.until),
-      evidenceAt: new Date(row.evidenceAt),
-    }));
+    return readHistory(this.#runner, upstream);
+  }
+
+  /** One page of its history, newest first: `cursor` goes on behind the last event (null: that was all). Refuses `no_upstream`. */
+  async historyPage(
+    upstream: string,
+    options: HistoryOptions = {},
+  ): Promise<{ events: BlockEvent[]; cursor: string | null }> {
+    const page = await readHistoryPage(this.#runner, upstream, options);
+    if (page.events.length === 0 && (await this.explain({ upstream })).length === 0)
+      throw new Refusal('no_upstream', undefined, { upstream });
+    return page;
   }
 }
+
+const NONE = {
+  outcome: 'none',
+  upstream: null,
+  provider: null,
+  credentialRef: null,
+  lease: null,
+  leaseUntil: null,
+} as const;
 
 /** More than any honest crowd needs before it is told to come back. */
 const MAX_ROUNDS = 20;
 /** So many of each priority are looked at for when to come back: an estimate anyway. */
 const NEAREST = 20;
-
-function explained({ upstream, provider, status, slots_out, max_concurrency, checks, now }: ExplainedRow): Explained {
-  const failing: Failing[] = checks.map((one) => ({ ...one, until: instant(one.until) }));
-  const rest = {
-    block: null,
-    kind: null,
-    source: null,
-    policy: null,
-    subject: null,
-    scope: null,
-    until: null,
-    reason: null,
-  };
-  if (status !== 'on')
-    failing.unshift({ check: status, ...rest, nextStep: status === 'retired' ? 'register another' : 'switch it on' });
-  if (max_concurrency !== null && slots_out >= max_concurrency)
-    failing.push({ check: 'slots', ...rest, nextStep: 'wait for a slot' });
-  const blocks = failing.filter((one) => one.check === 'blocked');
-  const ends = blocks.map((one) => one.until);
-  const needsPerson = status !== 'on' || ends.includes(null);
-  const at = needsPerson ? null : new Date(Math.max(Date.parse(now), ...ends.map((end) => end!.getTime())));
-  return {
-    upstream,
-    provider,
-    usable: failing.length === 0,
-    failing,
-    expectedRecoveryAt: at,
-    slotsOut: slots_out,
-    maxConcurrency: max_concurrency,
-  };
-}
-
-/** `now`: the database's clock when they were looked at. */
-function none(all: readonly Explained[], now: number): Selected {
-  const ends = all.flatMap((one) => (one.expectedRecoveryAt === null ? [] : [one.expectedRecoveryAt.getTime()]));
-  const earliest = ends.length === 0 ? null : Math.min(...ends);
-  const wait = earliest === null ? MAX_RETRY_MS : Math.min(Math.max(earliest - now, 1000), MAX_RETRY_MS);
-  const nothing = { upstream: null, provider: null, credentialRef: null, lease: null, leaseUntil: null };
-  return {
-    outcome: 'none',
-    ...nothing,
-    retryAfterMs: wait,
-    expectedRecoveryAt: earliest === null ? null : new Date(earliest),
-  };
-}

@@ -34,9 +34,13 @@ export const blocksOn = (u: string, scopes: string, subjects = subjectsOf(u)) =>
 export const sharedBlocks = (u: string, scopes: string) =>
   `array(select b.id from (${blocksOn(u, scopes, sharedOf(u))}) b)`;
 
-/** Slots of the upstream `u` that are taken. */
+/**
+ * Slots of the upstream `u` that are taken. The offset keeps the planner from reading all leases that are out: before the first statistics
+ * it takes them for few.
+ */
 export const slotsOut = (u: string) =>
-  `(select count(*) from recoup.upstream_leases l where l.upstream_id = ${u}.id and l.lease_until > recoup.clock())`;
+  `(select count(*) from (
+    select l.lease_until from recoup.upstream_leases l where l.upstream_id = ${u}.id offset 0) l where l.lease_until > recoup.clock())`;
 
 /** Whether `u` may be used now, apart from its status. */
 export const usable = (u: string, scopes: string) => `

@@ -88,7 +88,9 @@ export function addOperations(program: Command, operations: readonly Operation[]
 }
 
 function addCommand(group: Command, verb: string, operation: Operation, run: Run): void {
-  const command = group.command(kebab(verb)).description(operation.summary);
+  // `recoup pools` alone is a question that one answer fits.
+  const isDefault = operation.name === 'pools.list';
+  const command = group.command(kebab(verb), { isDefault }).description(operation.summary);
   const params = Object.keys(operation.params.properties);
   for (const name of params)
     command.argument(`<${kebab(name)}>`, (operation.params.properties[name] as Schema).description);

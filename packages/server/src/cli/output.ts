@@ -5,6 +5,7 @@ import pc from 'picocolors';
 import { type ErrorCode, errors, Refusal } from 'recoup';
 import { EmbeddedError } from '../embedded/errors.ts';
 import { refusalFor } from '../http/problem.ts';
+import { clean } from './views/words.ts';
 
 export interface Output {
   /** Data. */
@@ -49,8 +50,6 @@ export const standard: Output = {
 
 type Row = Record<string, unknown>;
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
-/** No control character of somebody's text reaches the terminal. */
-const clean = (text: string) => text.replaceAll(/\p{Cc}/gu, '\ufffd');
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';

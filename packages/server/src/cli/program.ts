@@ -20,6 +20,7 @@ import { type Stop, Stopped } from './stop.ts';
 import { openTarget } from './target.ts';
 import type { Tools } from './tools.ts';
 import { describeUses, refuseUnused } from './uses.ts';
+import { viewOf } from './views/views.ts';
 import { addWork } from './work.ts';
 
 export interface Environment {
@@ -81,13 +82,14 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
     for (const name of resolved.unknown)
       output.err(`${name} is in the environment and is no setting: see recoup config.`);
   });
-  const print = (answer: unknown) => output.out(program.opts().json ? JSON.stringify(answer) : readable(answer));
+  const print = (answer: unknown, view: (answer: unknown) => string = readable) =>
+    output.out(program.opts().json ? JSON.stringify(answer) : view(answer));
   const json = () => program.opts().json === true;
   const tools: Tools = { ...environment, settings, json, print, exitWith };
   addProcessCommands(program, environment, settings, print);
   for (const add of [addDemo, addWork, addExplain, addImport, addExport, addPrune, addDecode]) add(program, tools);
   addOperations(program, operations, async (operation, input, options) => {
-    await ask(operation, input, options, settings(), environment, print);
+    await ask(operation, input, options, settings(), environment, (answer) => print(answer, viewOf(operation.name)));
   });
   return program;
 }

@@ -3,7 +3,10 @@ import type { Recoup } from 'recoup';
 
 /** Counts stop here: "this many or more". */
 export const COUNT_CAP = 1000;
+/** So many blocks that end by time, and so many that wait for a person. */
+export const BLOCK_CAP = 10_000;
 const MAX_QUEUES = 200;
+const POLICIES = ['auto', 'manual', 'snapshot', 'rolling'] as const;
 
 export interface Figures {
   oldestSnapshotSeconds: number;
@@ -12,6 +15,8 @@ export interface Figures {
   waiting: number;
   /** How long the lease or deadline that passed first has been waiting for a sweep. */
   overdueSeconds: number;
+  /** Open blocks by policy. */
+  blocks: Record<(typeof POLICIES)[number], number>;
   queues: { queue: string; ready: number; later: number; oldestDueSeconds: number }[];
 }
 
@@ -23,6 +28,10 @@ with recursive names(queue) as (
   union all
   (select (select queue from ${schema}.jobs where state = 'queued' and queue > n.queue order by queue limit 1)
    from names n where n.queue is not null)),
+blocks as (
+  (select policy from ${schema}.blocks where closed_at is null and until is not null limit ${BLOCK_CAP})
+  union all
+  (select policy from ${schema}.blocks where closed_at is null and until is null limit ${BLOCK_CAP})),
 queues as (
   select n.queue,
     ${capped(`from ${schema}.jobs j where j.state = 'queued' and j.queue = n.queue and j.not_before <= ${schema}.clock()`)} as ready,
@@ -39,6 +48,7 @@ select json_build_object(
   'overdueSeconds', greatest(0, extract(epoch from ${schema}.clock() - least(
     (select lease_until from ${schema}.jobs where lease_until is not null order by lease_until limit 1),
     (select deadline_at from ${schema}.jobs where deadline_at is not null order by deadline_at limit 1)))),
+  'blocks', (select json_build_object(${POLICIES.map((policy) => `'${policy}', count(*) filter (where policy = '${policy}')`).join(', ')}) from blocks),
   'queues', coalesce((select json_agg(json_build_object('queue', queue, 'ready', ready, 'later', later,
     'oldestDueSeconds', greatest(extract(epoch from ${schema}.clock() - due), 0)) order by queue) from queues), '[]'))::text as figures`;
 

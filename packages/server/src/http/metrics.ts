@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { asRefusal, type Recoup, type Swept, type Verified } from 'recoup';
-import { COUNT_CAP, type Figures } from './figures.ts';
+import { BLOCK_CAP, COUNT_CAP, type Figures } from './figures.ts';
 
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 
@@ -28,6 +28,12 @@ export class Metrics {
     buckets: BUCKETS,
     registers: [this.registry],
   });
+  readonly #recoveries = this.#counter(
+    'recoup_recoveries_total',
+    'Blocks that ended, were tried with success (waiting) or opened again (error), by what ends them and how.',
+    ['policy', 'outcome'],
+  );
+  readonly #blocks = this.#gauge('recoup_blocks_open', `Blocks that are open, counted up to ${BLOCK_CAP}.`, ['policy']);
   readonly #verifyOk = this.#gauge(
     'recoup_verify_ok',
     'Whether the last verification found no problem; absent before the first.',
@@ -84,7 +90,11 @@ export class Metrics {
     for (const gauge of notYet) gauge.remove();
   }
 
-  transition(transition: string, outcome: string): void {
+  transition(transition: string, outcome: string, labels?: Readonly<Record<string, string>>): void {
+    if (transition === 'block.recover') {
+      this.#recoveries.inc({ ...labels, outcome });
+      return;
+    }
     const outcomes = this.#answers.get(transition) ?? new Map<string, number>();
     if (outcomes.size === 0) this.#answers.set(transition, outcomes);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
@@ -105,14 +115,12 @@ export class Metrics {
         answers.clear();
       },
     });
-  }
 
-  request(operation: string, status: number, seconds: number): void {
-    this.#requests.observe({ operation, status }, seconds);
-  }
+  request(operation: string, status: number, seconds: number): void 
+    this.#requests.observe(operation, status , seconds);
 
   /** Shows the connections of a handle with each scrape. */
-  watch(recoup: Recoup): void {
+  watch(recoup: Recoup): void 
     for (const [what, help] of Object.entries(CONNECTIONS)) {
       new Gauge({
         name: `recoup_connections_${what}`,
@@ -124,26 +132,22 @@ export class Metrics {
         },
       });
     }
-  }
 
-  swept(swept: Swept): void {
+  swept(swept: Swept): void 
     this.#sweptAt.setToCurrentTime();
     for (const [what, count] of Object.entries(swept)) this.#swept.inc({ what }, count);
-  }
 
-  background(error: Error): void {
-    this.#background.inc({ code: asRefusal(error.cause ?? error, false).code });
-  }
+  background(error: Error): void 
+    this.#background.inc(code: asRefusal(error.cause ?? error, false).code );
 
-  verified({ ok, problems, ms }: Verified): void {
+  verified({ ok, problems, ms }: Verified): void 
     this.#verifyOk.set(ok ? 1 : 0);
     this.#verifyProblems.set(problems.length);
     this.#verifyAt.setToCurrentTime();
     this.#verifyTook.set(ms / 1000);
-  }
 
   /** Undefined: the database did not answer. */
-  figures(figures: Figures | undefined): void {
+  figures(figures: Figures | undefined): void 
     this.#up.set(figures ? 1 : 0);
     for (const gauge of [this.#ready, this.#later, this.#due]) gauge.reset();
     if (!figures) return;
@@ -152,12 +156,12 @@ export class Metrics {
     this.#running.set(figures.running);
     this.#handedOver.set(figures.waiting);
     this.#overdue.set(figures.overdueSeconds);
+    for (const [policy, count] of Object.entries(figures.blocks)) this.#blocks.set({ policy }, count);
     for (const { queue, ready, later, oldestDueSeconds } of figures.queues) {
       this.#ready.set({ queue }, ready);
       this.#later.set({ queue }, later);
       this.#due.set({ queue }, oldestDueSeconds);
     }
-  }
 
   #counter(name: string, help: string, labelNames: string[]): Counter {
     return new Counter({ name, help, labelNames, registers: [this.registry] });

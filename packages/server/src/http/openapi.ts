@@ -28,8 +28,12 @@ const TAGS: Record<string, string> = {
   jobs: 'Priced pieces of work: submit, signals, reads.',
   upstreamRefs: 'Signals by the reference that an upstream gave.',
   queues: 'Work for workers in any language, and the settings of queues.',
+  upstreams: 'Accounts at providers: select, report, and what is known of them.',
+  blocks: 'What keeps upstreams out.',
+  pools: 'Upstreams of one kind, together.',
   deadLetters: 'Jobs that will not run again by themselves.',
   feed: 'Everything that happened, in one order.',
+  epochs: 'What a restore or a failover made of the ledger.',
   keys: 'API keys.',
   callbacks: 'Signed callback URLs.',
   webhooks: 'What providers call.',
@@ -58,6 +62,8 @@ function parameters(operation: Operation, components: Json): Json[] {
   });
 }
 
+const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
+
 function problems(operation: Operation): Json {
   // Every method but GET may come with a body, also where none is read.
   const body = operation.method === 'GET' ? [] : BODY_ERRORS;
@@ -72,12 +78,11 @@ function problems(operation: Operation): Json {
     statuses.map((status) => {
       const here = own.filter((code) => errors[code].status === status);
       const description = here.map((code) => `\`${code}\`: ${errors[code].sentence}`).join(' ');
-      const retryAfter = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
       return [
         String(status),
         {
           description,
-          ...(status === 429 || status === 503 ? { headers: retryAfter } : {}),
+          ...(status === 429 || status === 503 ? { headers: RETRY_AFTER } : {}),
           content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
         },
       ];
@@ -89,7 +94,10 @@ function answers(operation: Operation, components: Json): Json {
   const type =
     { sse: 'text/event-stream', ndjson: 'application/x-ndjson' }[operation.stream as 'sse'] ?? 'application/json';
   const content = { [type]: { schema: hoist(operation.output, components) } };
-  const ok = { 200: { description: operation.created ? 'It was there already, just so.' : 'Done.', content } };
+  const headers = operation.retryAfter ? { headers: RETRY_AFTER } : {};
+  const ok = {
+    200: { description: operation.created ? 'It was there already, just so.' : 'Done.', ...headers, content },
+  };
   return operation.created ? { ...ok, 201: { description: `Made: \`${operation.created}\`.`, content } } : ok;
 }
 

@@ -10,7 +10,7 @@ import type { Access } from './access.ts';
 import { loggable, problemOf, refusalFor } from './problem.ts';
 import { type Spans, traceparentOf } from './spans.ts';
 import { HEARTBEAT_MS, MAX_STREAM_MS, writeStream } from './streams.ts';
-import { invalidInput, readQuery } from './validation.ts';
+import { invalidInput, readFields } from './validation.ts';
 import type { Waits } from './waits.ts';
 
 declare module 'fastify' {
@@ -80,7 +80,8 @@ function addRoute(server: FastifyInstance, operation: Operation, context: RouteC
     },
     preValidation: (request, _reply, done) => {
       try {
-        request.query = readQuery(operation.query, request.query as Record<string, unknown>);
+        request.query = readFields(operation.query, request.query as Record<string, unknown>);
+        request.params = readFields(operation.params, request.params as Record<string, unknown>);
         // A body whose fields are all optional may be left out.
         if (operation.body && request.rawBody === null) request.body = {};
         done();
@@ -126,8 +127,10 @@ async function answer(request: FastifyRequest, reply: FastifyReply, operation: O
       await streamed(request, reply, result as AsyncIterable<StreamEvent>, operation.stream, wait.signal, context);
       return reply;
     }
-    const output = (await result) as { outcome?: string };
+    const output = (await result) as { outcome?: string; retryAfterMs?: number | null };
     if (operation.name === 'system.verify') context.onVerified(output as unknown as Verified);
+    if (operation.retryAfter && typeof output.retryAfterMs === 'number')
+      reply.header('retry-after', Math.ceil(output.retryAfterMs / 1000));
     const created = operation.created !== undefined && output.outcome === operation.created;
     return reply.code(created ? 201 : 200).send(output);
   } finally {

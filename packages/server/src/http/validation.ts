@@ -8,13 +8,13 @@ const INTEGER = /^-?(0|[1-9]\d{0,15})$/;
 
 const NOTHING = Object.freeze({});
 
-/** Query values as their schema wants them. What does not read stays a text, for the schema to refuse. */
-export function readQuery(schema: TObject, query: Record<string, unknown>): Record<string, unknown> {
+/** Values of a query or a path as their schema wants them. What does not read stays a text, for the schema to refuse. */
+export function readFields(schema: TObject, given: Record<string, unknown>): Record<string, unknown> {
+  const fields = Object.entries(given);
+  if (fields.length === 0) return NOTHING;
   // Without a prototype: `__proto__` is a name like any other, and unknown.
-  const given = Object.entries(query);
-  if (given.length === 0) return NOTHING;
   const read: Record<string, unknown> = Object.create(null);
-  for (const [name, value] of given) {
+  for (const [name, value] of fields) {
     if (typeof value !== 'string') throw new InvalidInput(fieldName([name]), 'must be given once');
     const known = Object.hasOwn(schema.properties, name) ? (schema.properties[name] as { type?: string }) : undefined;
     const type = known?.type;

@@ -1,6 +1,6 @@
 // API keys: made, listed, revoked, and recognized. Stored as a hash of a random secret; the start of the secret is public.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { InvalidInput, type Recoup, Refusal } from 'recoup';
+import { InvalidInput, idProblem, type Recoup, Refusal } from 'recoup';
 import type { Caller, Scope } from '../operations/operation.ts';
 
 /** A key as people see it: never its secret. */
@@ -56,6 +56,10 @@ export class Keys {
   }): Promise<{ key: ApiKey; secret: string }> {
     if (input.customer !== undefined && (input.scopes.length !== 1 || input.scopes[0] !== 'viewer')) {
       throw new InvalidInput('scopes', 'must be ["viewer"] alone where the key is bound to a customer');
+    }
+    for (const field of ['name', 'customer'] as const) {
+      const problem = input[field] === undefined ? null : idProblem(input[field]);
+      if (problem !== null) throw new InvalidInput(field, problem);
     }
     const id = newId();
     const secret = `rcp_${id}_${randomBytes(32).toString('base64url')}`;

@@ -68,6 +68,8 @@ export interface Operation {
   readonly batch?: boolean;
   /** False: a repeat would do it once more, or be refused for what the first call did: after a lost answer a person looks. */
   readonly repeatable?: false;
+  /** Its answer says in `retryAfterMs` when to ask again: as Retry-After too, where it is not null. */
+  readonly retryAfter?: true;
   /** May wait for this long before it answers: counted among those that wait. */
   readonly waits?: boolean;
   run(context: Context, input: Record<string, unknown>): Promise<unknown> | AsyncIterable<StreamEvent>;

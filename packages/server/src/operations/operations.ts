@@ -1,4 +1,5 @@
 // The one list of everything a caller may do: HTTP routes, the OpenAPI document, the command line and their tests come from it.
+import { capacity } from './capacity/capacity.ts';
 import { deadLetters } from './dead-letters.ts';
 import { epochs } from './epochs.ts';
 import { feed } from './feed.ts';
@@ -19,6 +20,7 @@ export const operations: readonly Operation[] = [
   ...workers,
   ...deadLetters,
   ...queues,
+  ...capacity,
   ...feed,
   ...epochs,
   ...keys,

@@ -16,6 +16,7 @@ export async function callEvery(api: Api, secret: string): Promise<void> {
   await upstreamRefs(api, secret, wallet);
   await deadLetters(api, secret, wallet);
   await webhooks(api, secret, wallet);
+  await capacity(api, secret);
   await keysAndReads(api);
   // The streams and webhooks were called by hand; an epoch is opened by the role that owns the schema.
   const others = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'epochs.open'];
@@ -124,6 +125,36 @@ async function webhooks(api: Api, secret: string, wallet: string): Promise<void>
   signedTokens.push((path as string).split('/').at(-1)!);
   const signed = JSON.stringify({ id: newId('run'), status: 'COMPLETED', output: secret });
   expect((await api.send('POST', path, signed)).body).toMatchObject({ outcome: 'succeeded' });
+}
+
+async function capacity(api: Api, secret: string): Promise<void> {
+  const [pool, upstream] = [newId('pool'), newId('up')];
+  await api.call('upstreams.register', { upstream, pool, provider: newId('provider') });
+  await api.call('upstreams.change', { upstream, maxConcurrency: 2 });
+  const { lease } = await api.call('upstreams.select', { pool });
+  await api.call('upstreams.extend', { lease });
+  await api.call('upstreams.report', {
+    upstream,
+    lease,
+    success: false,
+    block: {
+      kind: 'rate_limited',
+      source: 'retry_after',
+      forMs: 1000,
+      policy: 'auto',
+      reason: secret,
+      nextStep: secret,
+    },
+  });
+  await api.call('upstreams.release', { lease });
+  const { block } = await api.call('upstreams.block', { upstream, reason: secret });
+  await api.call('blocks.list', { policy: 'manual' });
+  await api.call('upstreams.free', { block, reason: secret });
+  await api.call('upstreams.list', { pool });
+  await api.call('upstreams.explain', { upstream });
+  await api.call('upstreams.history', { upstream });
+  for (const name of ['pools.get', 'pools.explain']) await api.call(name, { pool });
+  await api.call('pools.list');
 }
 
 /** The tokens of callback URLs that were used: bearer secrets. */

@@ -1,0 +1,87 @@
+// What reads say of upstreams, as callers see it: usable or every check that fails, when one is back, when a pool is.
+import type { Check, ExplainedRow } from './queries.ts';
+
+/** One reason why an upstream is not used now, with what a person can do about it. */
+export interface Failing extends Omit<Check, 'until'> {
+  /** When it is expected to end: an estimate. Null: not by time. */
+  until: Date | null;
+}
+
+/** An upstream as it was registered, and whether it may be used now. */
+export interface Explained {
+  upstream: string;
+  pool: string;
+  provider: string;
+  quotaGroup: string | null;
+  route: string;
+  credentialRef: string | null;
+  status: ExplainedRow['status'];
+  priority: number;
+  weight: number;
+  maxConcurrency: number | null;
+  /** Slots in somebody's hands now. */
+  slotsOut: number;
+  usable: boolean;
+  /** Every failing check, not only the first. */
+  failing: Failing[];
+  /** When it is expected back: an estimate; null where a person has to act first. */
+  expectedRecoveryAt: Date | null;
+  lastUsedAt: Date | null;
+  registeredAt: Date;
+}
+
+/** When it is worth asking again. */
+export interface WhenBack {
+  /** At most 300 s. */
+  retryAfterMs: number;
+  /** When the first one is expected: an estimate; null where every one needs a person. */
+  expectedRecoveryAt: Date | null;
+}
+
+const MAX_RETRY_MS = 300_000;
+
+/** An instant of the database; never is null. */
+export const instant = (text: string | null): Date | null =>
+  text === null || text === 'infinity' ? null : new Date(text);
+
+export function explained(row: ExplainedRow): Explained {
+  const { status, slotsOut, maxConcurrency, checks, now, lastUsedAt, registeredAt, ...settings } = row;
+  const failing: Failing[] = checks.map((one) => ({ ...one, until: instant(one.until) }));
+  const rest = {
+    block: null,
+    kind: null,
+    source: null,
+    policy: null,
+    subject: null,
+    scope: null,
+    until: null,
+    reason: null,
+  };
+  if (status !== 'on')
+    failing.unshift({ check: status, ...rest, nextStep: status === 'retired' ? 'register another' : 'switch it on' });
+  if (maxConcurrency !== null && slotsOut >= maxConcurrency)
+    failing.push({ check: 'slots', ...rest, nextStep: 'wait for a slot' });
+  const blocks = failing.filter((one) => one.check === 'blocked');
+  const ends = blocks.map((one) => one.until);
+  const needsPerson = status !== 'on' || ends.includes(null);
+  const at = needsPerson ? null : new Date(Math.max(Date.parse(now), ...ends.map((end) => end!.getTime())));
+  return {
+    ...settings,
+    status,
+    maxConcurrency,
+    slotsOut,
+    usable: failing.length === 0,
+    failing,
+    expectedRecoveryAt: at,
+    lastUsedAt: instant(lastUsedAt),
+    registeredAt: new Date(registeredAt),
+  };
+}
+
+/** Of upstreams that are all out. `now`: the database's clock when they were looked at. */
+export function whenBack(all: readonly Pick<Explained, 'expectedRecoveryAt'>[], now: number): WhenBack {
+  const ends = all.flatMap((one) => (one.expectedRecoveryAt === null ? [] : [one.expectedRecoveryAt.getTime()]));
+  const earliest = ends.length === 0 ? null : Math.min(...ends);
+  const wait = earliest === null ? MAX_RETRY_MS : Math.min(Math.max(earliest - now, 1000), MAX_RETRY_MS);
+  return { retryAfterMs: wait, expectedRecoveryAt: earliest === null ? null : new Date(earliest) };
+}

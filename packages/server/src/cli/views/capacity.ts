@@ -1,0 +1,185 @@
+// Upstreams, blocks and pools for a person: what is out, why, until when, and what to do.
+import { table } from '../output.ts';
+import { clean, clock, span, subjectOf, whenIs } from './words.ts';
+
+type Instant = string | Date;
+interface Failing {
+  check: string;
+  block: number | null;
+  kind: string | null;
+  source: string | null;
+  policy: string | null;
+  subject: string | null;
+  scope: string | null;
+  until: Instant | null;
+  reason: string | null;
+  nextStep: string | null;
+}
+interface Upstream {
+  upstream: string;
+  pool: string;
+  provider: string;
+  status: string;
+  maxConcurrency: number | null;
+  slotsOut: number;
+  usable: boolean;
+  failing: Failing[];
+  expectedRecoveryAt: Instant | null;
+}
+interface Event {
+  block: number;
+  subject: string;
+  scope: string;
+  kind: string;
+  policy: string;
+  type: string;
+  at: Instant;
+  until: Instant | null;
+  step: number;
+  closedAs: string | null;
+  actor: string | null;
+  reason: string | null;
+}
+interface Block {
+  block: number;
+  subject: string;
+  scope: string;
+  kind: string;
+  policy: string;
+  halfOpen: boolean;
+  openedAt: Instant;
+  until: Instant | null;
+  trials: number;
+  reason: string | null;
+  nextStep: string | null;
+}
+interface Pool {
+  pool: string;
+  total: number;
+  on: number;
+  usable: number;
+  slotsOut: number;
+  expectedRecoveryAt: Instant | null;
+}
+
+const NEEDS_PERSON = 'a person has to act';
+const back = (at: Instant | null) => (at === null ? NEEDS_PERSON : whenIs(at));
+const slots = ({ slotsOut, maxConcurrency }: Upstream) =>
+  `${slotsOut}${maxConcurrency === null ? '' : ` of ${maxConcurrency}`}`;
+const more = (cursor: string | number | null) => (cursor === null ? [] : ['', `more: --cursor ${cursor}`]);
+const tableOf = (rows: Record<string, unknown>[]) => (rows.length === 0 ? '(none)' : table(rows));
+
+/** One failing check in a few words. */
+function short({ check, kind, until }: Failing): string {
+  if (check === 'blocked') return until === null ? `${kind}, ${NEEDS_PERSON}` : `${kind} until ${clock(until)}`;
+  if (check === 'trial') return `${kind}, being tried`;
+  return check === 'slots' ? 'no slot free' : check;
+}
+
+const upstreamRow = (one: Upstream) => ({
+  upstream: one.upstream,
+  pool: one.pool,
+  provider: one.provider,
+  usable: one.usable ? 'yes' : 'no',
+  slots: slots(one),
+  back: one.usable ? '' : back(one.expectedRecoveryAt),
+  why: one.failing.map(short).join('; '),
+});
+
+const WHY: Readonly<Record<string, string>> = {
+  off: 'It is switched off.',
+  draining: 'It is draining: nothing new, what is under way goes on.',
+  retired: 'It is retired, for ever.',
+  slots: 'All of its slots are out.',
+};
+
+/** One failing check in full. */
+function paragraph(one: Failing, index: number): string[] {
+  const { check, kind, subject, scope, until, source, policy, block, reason, nextStep } = one;
+  const known = WHY[check];
+  const head =
+    known ??
+    `${subjectOf(subject!, scope)}: ${kind}, ${until === null ? NEEDS_PERSON : `${check === 'trial' ? 'over since' : 'until'} ${whenIs(until)}`}`;
+  const facts = known === undefined ? [`block ${block}, ${policy}, known by ${source}`] : [];
+  if (check === 'trial') facts.push('as many trials as it lets in are out: another one follows when they are done');
+  return [
+    `  ${index + 1}. ${clean(head)}`,
+    ...facts.map((fact) => `     ${fact}`),
+    ...(reason === null ? [] : [`     said: ${clean(reason)}`]),
+    ...(nextStep === null ? [] : [`     do:   ${clean(nextStep)}`]),
+  ];
+}
+
+function explained(one: Upstream): string {
+  const of = `${clean(one.upstream)} (pool ${clean(one.pool)}, provider ${clean(one.provider)})`;
+  if (one.usable) return `${of} is usable now. Slots out: ${slots(one)}.`;
+  const expected =
+    one.expectedRecoveryAt === null
+      ? `Not by time: ${NEEDS_PERSON}.`
+      : `Expected back ${whenIs(one.expectedRecoveryAt)} (an estimate).`;
+  return [`${of} is out.`, expected, '', ...one.failing.flatMap(paragraph)].join('\n');
+}
+
+function what({ type, kind, policy, until, closedAs, step }: Event): string {
+  const end = until === null ? '' : ` until ${clock(until)}`;
+  if (type === 'closed') return `closed (${closedAs})`;
+  if (type === 'trial') return 'a trial succeeded, it lets in more';
+  if (type === 'opened') return `opened: ${kind}, ${policy}${end}`;
+  return `${type === 'extended' ? 'longer' : `opened again, step ${step}`}:${end || ` ${kind}`}`;
+}
+
+/** A first event after which nothing happened for long is easier to see with how long ago it was. */
+const eventRow = (event: Event) => ({
+  at: clock(event.at),
+  ago: span(Date.now() - new Date(event.at).getTime()),
+  block: event.block,
+  on: subjectOf(event.subject, event.scope),
+  what: what(event),
+  by: event.actor,
+  said: event.reason === event.closedAs ? null : event.reason,
+});
+
+const blockRow = (one: Block) => ({
+  block: one.block,
+  on: subjectOf(one.subject, one.scope),
+  kind: one.kind,
+  policy: one.policy,
+  since: span(Date.now() - new Date(one.openedAt).getTime()),
+  until: one.until === null ? NEEDS_PERSON : one.halfOpen ? `half open, lets in ${one.trials}` : whenIs(one.until),
+  said: one.reason,
+  do: one.nextStep,
+});
+
+const poolRow = ({ pool, total, on, usable, slotsOut, expectedRecoveryAt }: Pool) => ({
+  pool,
+  usable: `${usable} of ${total}`,
+  off: on === total ? null : total - on,
+  slotsOut,
+  back: usable > 0 ? '' : on === 0 ? 'nothing is switched on' : back(expectedRecoveryAt),
+});
+
+/** By the name of the operation. */
+export const capacityViews = {
+  'upstreams.list': ({ upstreams, cursor }: { upstreams: Upstream[]; cursor: string | null }) =>
+    [tableOf(upstreams.map(upstreamRow)), ...more(cursor)].join('\n'),
+  'upstreams.explain': explained,
+  'pools.explain': ({ upstreams }: { upstreams: Upstream[] }) => tableOf(upstreams.map(upstreamRow)),
+  'upstreams.history': ({ events, cursor }: { events: Event[]; cursor: string | null }) =>
+    [tableOf(events.map(eventRow)), ...more(cursor)].join('\n'),
+  'blocks.list': ({ blocks, cursor }: { blocks: Block[]; cursor: number | null }) =>
+    [tableOf(blocks.map(blockRow)), ...more(cursor)].join('\n'),
+  'pools.list': ({ pools, cursor }: { pools: Pool[]; cursor: string | null }) =>
+    [tableOf(pools.map(poolRow)), ...more(cursor)].join('\n'),
+  'pools.get': ({
+    pool,
+    usable,
+    expectedRecoveryAt,
+  }: {
+    pool: string;
+    usable: boolean;
+    expectedRecoveryAt: Instant | null;
+  }) =>
+    usable
+      ? `${clean(pool)} is usable now.`
+      : `${clean(pool)} is out: ${expectedRecoveryAt === null ? NEEDS_PERSON : `expected back ${whenIs(expectedRecoveryAt)} (an estimate)`}.`,
+};

@@ -1,0 +1,121 @@
+// The schemas that operations on upstreams, blocks and pools share.
+import Type from 'typebox';
+import * as s from '../schemas.ts';
+
+const integer = Type.Integer();
+const maybeInteger = s.orNull(integer);
+const maybeText = s.orNull(Type.String());
+const maybeInstant = (description: string) => s.orNull(s.instant(description));
+
+export const upstream = s.id('The id of the upstream, yours.');
+export const pool = s.id('The name of the pool.');
+export const lease = s.id('The id of the lease.');
+export const block = s.count('The number of the block.', 1, Number.MAX_SAFE_INTEGER);
+export const upstreamKey = s.fields({ upstream });
+export const poolKey = s.fields({ pool });
+export const actor = s.optional(s.text('Who did it.', 200));
+/** What an upstream is asked for: blocks of another model or capability do not count. */
+export const use = {
+  model: s.optional(s.id('The model it is for.')),
+  capability: s.optional(s.id('The capability it is for.')),
+};
+export const leaseMs = s.optional(s.durationMs('How long the slot is held; 60,000 unless set.', 100, 86_400_000));
+
+export const STATUSES = ['on', 'off', 'draining', 'retired'] as const;
+export const SUBJECTS = ['upstream', 'quota_group', 'provider', 'route'] as const;
+export const SOURCES = ['retry_after', 'reset_announced', 'backoff', 'operator'] as const;
+export const POLICIES = ['auto', 'manual', 'snapshot', 'rolling'] as const;
+
+/** What an operator decides about an upstream. */
+export const settings = {
+  quotaGroup: s.optional(s.id('What shares a quota at the provider: a project, an organization.')),
+  route: s.optional(s.id('The way there: a proxy, an egress address; `direct` unless set.')),
+  credentialRef: s.optional(
+    s.text('Where the credential is kept: a name in your secret store, never the secret.', 500),
+  ),
+  priority: s.optional(s.count('0 first … 9 last; 5 unless set.', 0, 9)),
+  weight: s.optional(s.count('Its share among those of one priority; 1 unless set.', 1, 1000)),
+  maxConcurrency: s.optional(s.count('Uses at once; no limit unless set.', 1, 1_000_000)),
+};
+
+export const expectedRecoveryAt = (description: string) => maybeInstant(`${description} An estimate.`);
+
+const Failing = s.fields(
+  {
+    check: s.oneOf(['off', 'draining', 'retired', 'blocked', 'trial', 'slots'], 'What keeps it out.'),
+    block: maybeInteger,
+    kind: maybeText,
+    source: maybeText,
+    policy: maybeText,
+    subject: s.orNull(Type.String({ description: 'What is out: `upstream:…`, `provider:…`.' })),
+    scope: s.orNull(Type.String({ description: 'Empty: everything; else `model:…`, `capability:…`.' })),
+    until: maybeInstant('When it is expected to end; null: not by time.'),
+    reason: maybeText,
+    nextStep: s.orNull(Type.String({ description: 'What a person can do.' })),
+  },
+  { title: 'FailingCheck' },
+);
+
+export const Upstream = s.fields(
+  {
+    upstream: Type.String(),
+    pool: Type.String(),
+    provider: Type.String(),
+    quotaGroup: maybeText,
+    route: Type.String(),
+    credentialRef: maybeText,
+    status: s.oneOf(STATUSES),
+    priority: integer,
+    weight: integer,
+    maxConcurrency: maybeInteger,
+    slotsOut: Type.Integer({ description: 'Slots in somebody’s hands now.' }),
+    usable: s.flag('Whether it may be used now.'),
+    failing: Type.Array(Failing, { description: 'Every check that fails, not only the first.' }),
+    expectedRecoveryAt: expectedRecoveryAt('When it is back; null: a person has to act first.'),
+    lastUsedAt: maybeInstant('When it was selected last.'),
+    registeredAt: s.instant(),
+  },
+  { title: 'Upstream' },
+);
+
+export const BlockEvent = s.fields(
+  {
+    block: integer,
+    generation: Type.Integer({ description: 'Which of the events of its block.' }),
+    subject: Type.String({ description: 'What is out: `upstream:…`, `provider:…`.' }),
+    scope: Type.String({ description: 'Empty: everything.' }),
+    kind: Type.String(),
+    source: Type.String(),
+    policy: s.oneOf(POLICIES),
+    type: s.oneOf(['opened', 'extended', 'reopened', 'trial', 'closed']),
+    at: s.instant(),
+    until: maybeInstant('Until when, as of this event.'),
+    step: integer,
+    evidenceAt: s.instant('When the request started that speaks for it.'),
+    closedAs: maybeText,
+    actor: maybeText,
+    reason: maybeText,
+  },
+  { title: 'BlockEvent' },
+);
+
+export const Block = s.fields(
+  {
+    block: integer,
+    subject: Type.String({ description: 'What is out: `upstream:…`, `provider:…`.' }),
+    scope: Type.String({ description: 'Empty: everything.' }),
+    kind: Type.String(),
+    source: s.oneOf(SOURCES),
+    policy: s.oneOf(POLICIES),
+    halfOpen: s.flag('Its time is up: it lets trials in.'),
+    openedAt: s.instant(),
+    evidenceAt: s.instant('When the request started that last failed for this reason.'),
+    until: maybeInstant('When it lets trials in: an estimate; null: a person has to end it.'),
+    step: Type.Integer({ description: 'How often its trials failed, and one.' }),
+    trials: Type.Integer({ description: 'How many it lets in at once, half open.' }),
+    generation: Type.Integer({ description: 'Give it back when you free the block: what changed since stays.' }),
+    reason: maybeText,
+    nextStep: maybeText,
+  },
+  { title: 'Block' },
+);
