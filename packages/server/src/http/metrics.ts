@@ -115,6 +115,7 @@ export class Metrics {
         answers.clear();
       },
     });
+  }
 
   request(operation: string, status: number, seconds: number): void 
     this.#requests.observe(operation, status , seconds);
