@@ -117,11 +117,12 @@ export class Metrics {
     });
   }
 
-  request(operation: string, status: number, seconds: number): void 
-    this.#requests.observe(operation, status , seconds);
+  request(operation: string, status: number, seconds: number): void {
+    this.#requests.observe({ operation, status }, seconds);
+  }
 
   /** Shows the connections of a handle with each scrape. */
-  watch(recoup: Recoup): void 
+  watch(recoup: Recoup): void {
     for (const [what, help] of Object.entries(CONNECTIONS)) {
       new Gauge({
         name: `recoup_connections_${what}`,
@@ -133,22 +134,26 @@ export class Metrics {
         },
       });
     }
+  }
 
-  swept(swept: Swept): void 
+  swept(swept: Swept): void {
     this.#sweptAt.setToCurrentTime();
     for (const [what, count] of Object.entries(swept)) this.#swept.inc({ what }, count);
+  }
 
-  background(error: Error): void 
-    this.#background.inc(code: asRefusal(error.cause ?? error, false).code );
+  background(error: Error): void {
+    this.#background.inc({ code: asRefusal(error.cause ?? error, false).code });
+  }
 
-  verified({ ok, problems, ms }: Verified): void 
+  verified({ ok, problems, ms }: Verified): void {
     this.#verifyOk.set(ok ? 1 : 0);
     this.#verifyProblems.set(problems.length);
     this.#verifyAt.setToCurrentTime();
     this.#verifyTook.set(ms / 1000);
+  }
 
   /** Undefined: the database did not answer. */
-  figures(figures: Figures | undefined): void 
+  figures(figures: Figures | undefined): void {
     this.#up.set(figures ? 1 : 0);
     for (const gauge of [this.#ready, this.#later, this.#due]) gauge.reset();
     if (!figures) return;
@@ -163,6 +168,7 @@ export class Metrics {
       this.#later.set({ queue }, later);
       this.#due.set({ queue }, oldestDueSeconds);
     }
+  }
 
   #counter(name: string, help: string, labelNames: string[]): Counter {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
