@@ -1,11 +1,11 @@
 // Reads of upstreams: why each may or may not be used, what blocks it, when it is expected back, and its history.
 
 import { statement } from '../db/statement.ts';
-import { blocksOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
+import { blocksOn, quotasOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
 
 /** One reason why an upstream is not used now. */
 export interface Check {
-  check: 'off' | 'draining' | 'retired' | 'blocked' | 'trial' | 'slots';
+  check: 'off' | 'draining' | 'retired' | 'blocked' | 'trial' | 'quota' | 'slots';
   block: number | null;
   kind: string | null;
   source: string | null;
@@ -15,6 +15,11 @@ export interface Check {
   until: string | null;
   reason: string | null;
   nextStep: string | null;
+  /** Of `quota`: the limit that is used up, its unit, what is used and what may be. */
+  limit: string | null;
+  unit: string | null;
+  used: number | null;
+  amount: number | null;
 }
 
 export interface ExplainedRow {
@@ -25,7 +30,8 @@ export interface ExplainedRow {
   max_concurrency: number | null;
   status: 'on' | 'off' | 'draining' | 'retired';
   now: string;
-  checks: Check[];
+  checks: Omit<Check, 'limit' | 'unit' | 'used' | 'amount'>[];
+  quotas: Pick<Check, 'subject' | 'scope' | 'until' | 'limit' | 'unit' | 'used' | 'amount'>[];
 }
 
 const explainColumns = {
@@ -49,7 +55,10 @@ found as materialized (
   select u.*, ${slotsOut('u')} as slots_out, coalesce((
     select json_agg(json_build_object('check', c."check", 'block', c.id, 'kind', c.kind, 'source', c.source, 'policy', c.policy,
       'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
-    from (${blocksOn('u', scopesOf('i'))}) c where c."check" is not null), '[]') as checks
+    from (${blocksOn('u', scopesOf('i'))}) c where c."check" is not null), '[]') as checks, coalesce((
+    select json_agg(json_build_object('limit', q.id, 'subject', q.subject_type || ':' || q.subject_id, 'scope', q.scope, 'unit', q.unit,
+      'used', q.used, 'amount', q.amount, 'until', q.until) order by q.until desc, q.id)
+    from (${quotasOn('u', scopesOf('i'))}) q), '[]') as quotas
   from input i
   cross join lateral (
     select * from recoup.upstreams u where u.id = i.upstream_id and (u.pool = i.pool or i.pool is null)
@@ -70,7 +79,7 @@ found as materialized (
     union all
     select * from recoup.upstreams u where i.pool is null and i.upstream_id is null) u)
 select coalesce(json_agg(json_build_object('upstream', id, 'provider', provider, 'priority', priority, 'slots_out', slots_out, 'status', status,
-  'max_concurrency', max_concurrency, 'now', recoup.clock(), 'checks', checks) order by priority, turn_at, id), '[]')::text as answer
+  'max_concurrency', max_concurrency, 'now', recoup.clock(), 'checks', checks, 'quotas', quotas) order by priority, turn_at, id), '[]')::text as answer
 from found`,
 );
 

@@ -5,8 +5,11 @@ import type { InputOf } from '../db/statement.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
+import { type Used, type UseKey, useInput } from '../windows/inputs.ts';
+import { Limits } from '../windows/windows.ts';
 import { closeBlock } from './close.ts';
 import * as checked from './inputs.ts';
+import { ofUpstreams, useUpstream } from './limits.ts';
 import { blockProvider, type ProviderRow } from './provider.ts';
 import { type Check, type ExplainedRow, explainUpstreams, type HistoryRow, upstreamHistory } from './queries.ts';
 import { registerUpstream } from './register.ts';
@@ -49,6 +52,8 @@ export interface Reported {
   step: number | null;
   /** Blocks that it closed. */
   closed: number;
+  /** What became of its use; null: nothing was to be booked. */
+  use: CapacityOutcome<'window.use'> | null;
 }
 export interface BlockEvent extends Omit<HistoryRow, 'at' | 'until' | 'evidenceAt'> {
   at: Date;
@@ -73,9 +78,11 @@ function orThrow<A extends RawAnswer>(answer: A, facts: Record<string, unknown>)
 
 /** The functions of one runner: of the handle, or of a transaction. */
 export class Upstreams {
+  readonly limits: Limits;
   readonly #runner: Runner;
 
   constructor(runner: Runner) {
+    this.limits = new Limits(runner, ofUpstreams);
     this.#runner = runner;
   }
 
@@ -138,25 +145,40 @@ export class Upstreams {
     return { outcome: answer.outcome as 'extended', leaseUntil: instant(answer.lease_until) };
   }
 
-  /** Gives a slot back without saying how it went. */
-  async release(lease: string): Promise<{ outcome: CapacityOutcome<'upstream.release'> }> {
-    const answer = await this.#runner.call(releaseUpstream, { lease_id: check.id('lease', lease) });
+  /** Gives a slot back without saying how it went. With `use`, that is booked as by a report; else nothing was used. */
+  async release(
+    lease: string,
+    used: Pick<checked.Report, 'use' | 'key' | 'model' | 'capability'> = {},
+  ): Promise<{ outcome: CapacityOutcome<'upstream.release'> }> {
+    check.onlyFields('release', used, ['use', 'key', 'model', 'capability']);
+    const row = { lease_id: check.id('lease', lease) };
+    if (used.use) await this.#book(null, checked.scopesInput(used), used.use, { ...used, lease });
+    const answer = await this.#runner.call(releaseUpstream, row);
     return { outcome: answer.outcome as 'released' };
   }
 
+  /** Of an upstream, or of the one that the lease is of. A statement of its own: it applies whatever becomes of the report. */
+  async #book(upstream: string | null, scopes: string[], use: Used | undefined, by: UseKey): Promise<Reported['use']> {
+    const row = useInput(use, by);
+    if (row === null) return null;
+    const of = { upstream_id: upstream, lease_id: by.lease ?? null };
+    return (await this.#runner.call(useUpstream, { ...of, ...row, scopes })).outcome as 'booked';
+  }
+
   /**
-   * Says how a use went, and gives its slot back. A failure with a `block` is `blocked`, `extended`, `reopened`, or `duplicate`: it was under
+   * Says how a use went, what it used, and gives its slot back. A failure with a `block` is `blocked`, `extended`, `reopened`, or `duplicate`: it was under
    * way already when the block came. A success closes what it refutes. Refuses `no_upstream`.
    */
   async report(input: checked.Report): Promise<Reported> {
     const row = checked.reportInput(input);
+    const use = await this.#book(row.upstream_id, row.scopes, input.use, input);
     const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
     const { provider, closed } = answer;
     const outcome = answer.outcome as Reported['outcome'];
     const opens = ['blocked', 'extended', 'reopened'].includes(outcome) && row.subject_type === 'upstream';
     const wide = opens && row.kind === 'server_error' && row.scope === '' ? await this.#blockProvider(provider) : null;
     const { block, until, step } = wide?.block ? wide : answer;
-    return { outcome, block, until: instant(until), step: block === null ? null : step, closed };
+    return { outcome, block, until: instant(until), step: block === null ? null : step, closed, use };
   }
 
   /**
@@ -238,24 +260,20 @@ const MAX_ROUNDS = 20;
 /** So many of each priority are looked at for when to come back: an estimate anyway. */
 const NEAREST = 20;
 
-function explained({ upstream, provider, status, slots_out, max_concurrency, checks, now }: ExplainedRow): Explained {
-  const failing: Failing[] = checks.map((one) => ({ ...one, until: instant(one.until) }));
-  const rest = {
-    block: null,
-    kind: null,
-    source: null,
-    policy: null,
-    subject: null,
-    scope: null,
-    until: null,
-    reason: null,
-  };
+const NO_QUOTA = { limit: null, unit: null, used: null, amount: null };
+const NO_BLOCK = { block: null, kind: null, source: null, policy: null, reason: null };
+
+function explained({ upstream, provider, status, slots_out, max_concurrency, now, ...row }: ExplainedRow): Explained {
+  const failing: Failing[] = row.checks.map((one) => ({ ...one, ...NO_QUOTA, until: instant(one.until) }));
+  const nextStep = 'wait for its next window, set a higher amount, or reset it';
+  for (const one of row.quotas)
+    failing.push({ ...NO_BLOCK, ...one, check: 'quota', until: instant(one.until), nextStep });
+  const rest = { ...NO_BLOCK, ...NO_QUOTA, subject: null, scope: null, until: null };
   if (status !== 'on')
     failing.unshift({ check: status, ...rest, nextStep: status === 'retired' ? 'register another' : 'switch it on' });
   if (max_concurrency !== null && slots_out >= max_concurrency)
     failing.push({ check: 'slots', ...rest, nextStep: 'wait for a slot' });
-  const blocks = failing.filter((one) => one.check === 'blocked');
-  const ends = blocks.map((one) => one.until);
+  const ends = failing.filter(({ check }) => check === 'blocked' || check === 'quota').map(({ until }) => until);
   const needsPerson = status !== 'on' || ends.includes(null);
   const at = needsPerson ? null : new Date(Math.max(Date.parse(now), ...ends.map((end) => end!.getTime())));
   return {
