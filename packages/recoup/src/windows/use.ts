@@ -25,12 +25,12 @@ export const useOf = <const C extends Columns>(of: C, subjects: string, holds: k
     { ...of, ...columns },
     (lock) => `
 counted as materialized (
-  select i.ord, i.key, l.id as limit_id, u.value::bigint as amount
+  select i.ord, i.key, l.id as limit_id, used.amount::bigint as amount
   from input i ${subjects}
-  cross join lateral jsonb_each_text(i.used) u (unit, value)
+  cross join lateral jsonb_each_text(i.used) used (unit, amount)
   cross join lateral (
     select l.id from recoup.limits l
-    where l.subject_type = subject.type and l.subject_id = subject.id and l.unit = u.unit and l.ended_at is null and i.scopes ? l.scope offset 0) l),
+    where l.subject_type = subject.type and l.subject_id = subject.id and l.unit = used.unit and l.ended_at is null and i.scopes ? l.scope offset 0) l),
 held as materialized (
   select c.limit_id, l.*, l.id is null as busy, ${bookedAt('l')} as at
   from (select limit_id from counted group by limit_id order by limit_id) c
