@@ -53,8 +53,9 @@ export {
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
+export type { Explained, Failing, Selected } from './upstreams/explained.ts';
 export type { BlockFacts, Change, Register, Report, Select, UpstreamStatus } from './upstreams/inputs.ts';
-export type { BlockEvent, Explained, Failing, Reported, Selected } from './upstreams/upstreams.ts';
+export type { BlockEvent, Reported } from './upstreams/upstreams.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
 export type {
   Adjust,
@@ -68,6 +69,8 @@ export type {
   Remainder,
   WalletRow,
 } from './wallets/wallets.ts';
+export type { LimitKind, LimitSubject, SetLimit, Used, UseKey } from './windows/inputs.ts';
+export type { Limit, Limits, LimitWindow } from './windows/windows.ts';
 export {
   type AbortCause,
   Aborted,

@@ -3,7 +3,7 @@
 import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { type DueLimit, dueLimits } from '../windows/queries.ts';
-import { rollWindow } from '../windows/reset.ts';
+import { rollWindow } from '../windows/roll.ts';
 import { isSecond } from '../windows/rules.ts';
 
 const columns = { count: 'int' } as const;

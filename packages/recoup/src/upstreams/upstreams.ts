@@ -8,42 +8,16 @@ import type { CapacityOutcome } from '../outcomes.ts';
 import { type Used, type UseKey, useInput } from '../windows/inputs.ts';
 import { Limits } from '../windows/windows.ts';
 import { closeBlock } from './close.ts';
+import { type Explained, explained, instant, none, type Selected } from './explained.ts';
 import * as checked from './inputs.ts';
 import { ofUpstreams, useUpstream } from './limits.ts';
 import { blockProvider, type ProviderRow } from './provider.ts';
-import { type Check, type ExplainedRow, explainUpstreams, type HistoryRow, upstreamHistory } from './queries.ts';
+import { explainUpstreams, type HistoryRow, upstreamHistory } from './queries.ts';
 import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
 import { reportUpstream } from './report.ts';
 import { selectUpstream } from './select.ts';
 
-/** One reason why an upstream is not used now, with what a person can do about it. */
-export interface Failing extends Omit<Check, 'until'> {
-  /** When it is expected to end: an estimate. Null: not by time. */
-  until: Date | null;
-}
-export interface Explained {
-  upstream: string;
-  provider: string;
-  usable: boolean;
-  /** Every failing check, not only the first. */
-  failing: Failing[];
-  /** When it is expected back: an estimate; null where a person has to act first. */
-  expectedRecoveryAt: Date | null;
-  slotsOut: number;
-  maxConcurrency: number | null;
-}
-export interface Selected {
-  outcome: CapacityOutcome<'upstream.select'>;
-  upstream: string | null;
-  provider: string | null;
-  credentialRef: string | null;
-  lease: string | null;
-  leaseUntil: Date | null;
-  /** Of `none`: when to ask again, at most 300 s; and when the pool is expected back: an estimate. */
-  retryAfterMs: number | null;
-  expectedRecoveryAt: Date | null;
-}
 export interface Reported {
   outcome: CapacityOutcome<'upstream.report'>;
   /** The block it was about, and until when; the provider's, where the trouble is the provider's. */
@@ -61,14 +35,12 @@ export interface BlockEvent extends Omit<HistoryRow, 'at' | 'until' | 'evidenceA
   evidenceAt: Date;
 }
 
-const MAX_RETRY_MS = 300_000;
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
   no_upstream: 'no_upstream',
   no_block: 'no_block',
   conflict: 'conflict',
   retired: 'upstream_retired',
 };
-const instant = (text: string | null) => (text === null || text === 'infinity' ? null : new Date(text));
 
 function orThrow<A extends RawAnswer>(answer: A, facts: Record<string, unknown>): A {
   const code = REFUSED[answer.outcome];
@@ -259,44 +231,3 @@ export class Upstreams {
 const MAX_ROUNDS = 20;
 /** So many of each priority are looked at for when to come back: an estimate anyway. */
 const NEAREST = 20;
-
-const NO_QUOTA = { limit: null, unit: null, used: null, amount: null };
-const NO_BLOCK = { block: null, kind: null, source: null, policy: null, reason: null };
-
-function explained({ upstream, provider, status, slots_out, max_concurrency, now, ...row }: ExplainedRow): Explained {
-  const failing: Failing[] = row.checks.map((one) => ({ ...one, ...NO_QUOTA, until: instant(one.until) }));
-  const nextStep = 'wait for its next window, set a higher amount, or reset it';
-  for (const one of row.quotas)
-    failing.push({ ...NO_BLOCK, ...one, check: 'quota', until: instant(one.until), nextStep });
-  const rest = { ...NO_BLOCK, ...NO_QUOTA, subject: null, scope: null, until: null };
-  if (status !== 'on')
-    failing.unshift({ check: status, ...rest, nextStep: status === 'retired' ? 'register another' : 'switch it on' });
-  if (max_concurrency !== null && slots_out >= max_concurrency)
-    failing.push({ check: 'slots', ...rest, nextStep: 'wait for a slot' });
-  const ends = failing.filter(({ check }) => check === 'blocked' || check === 'quota').map(({ until }) => until);
-  const needsPerson = status !== 'on' || ends.includes(null);
-  const at = needsPerson ? null : new Date(Math.max(Date.parse(now), ...ends.map((end) => end!.getTime())));
-  return {
-    upstream,
-    provider,
-    usable: failing.length === 0,
-    failing,
-    expectedRecoveryAt: at,
-    slotsOut: slots_out,
-    maxConcurrency: max_concurrency,
-  };
-}
-
-/** `now`: the database's clock when they were looked at. */
-function none(all: readonly Explained[], now: number): Selected {
-  const ends = all.flatMap((one) => (one.expectedRecoveryAt === null ? [] : [one.expectedRecoveryAt.getTime()]));
-  const earliest = ends.length === 0 ? null : Math.min(...ends);
-  const wait = earliest === null ? MAX_RETRY_MS : Math.min(Math.max(earliest - now, 1000), MAX_RETRY_MS);
-  const nothing = { upstream: null, provider: null, credentialRef: null, lease: null, leaseUntil: null };
-  return {
-    outcome: 'none',
-    ...nothing,
-    retryAfterMs: wait,
-    expectedRecoveryAt: earliest === null ? null : new Date(earliest),
-  };
-}

@@ -5,10 +5,11 @@ import type { Statement } from '../db/statement.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
+import { endLimit } from './end.ts';
 import { type LimitSubject, type SetLimit, setInput, subjectOf } from './inputs.ts';
 import { knownZone, type LimitRow, windowsOf } from './queries.ts';
 import { resetWindow } from './reset.ts';
-import { endLimit, type setOf } from './set.ts';
+import type { setOf } from './set.ts';
 
 /** A limit, what is used of it now, and when there is room again. */
 export interface Limit extends Omit<LimitRow, 'windowStart' | 'windowEnd' | 'until' | 'endedAt'> {

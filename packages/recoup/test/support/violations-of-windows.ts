@@ -60,7 +60,7 @@ export const BROKEN = {
   limits_amount: [{ amount: 0 }, { amount: '9007199254740992' }],
   limits_total: [{ total_before: 6 }, { total_before: -1 }],
   limits_window: [
-    ...[{ window_end: null, rolls_at: null }, { window_start: null }, { last_at: null }],
+    ...[{ window_end: null, rolls_at: null }, { window_start: null, total: 0, total_before: 0 }, { last_at: null }],
     ...[{ window_start: LATER }],
   ],
   limits_untouched: [{ ...untouched, total: 1 }],
