@@ -51,6 +51,7 @@ function orThrow(answer: RawAnswer, facts: Record<string, unknown>): string {
 export class Limits {
   readonly #runner: Runner;
   readonly #of: LimitStatements;
+  readonly #zones = new Map<string, Promise<boolean>>();
 
   constructor(runner: Runner, of: LimitStatements) {
     this.#runner = runner;
@@ -63,10 +64,23 @@ export class Limits {
    */
   async set(input: SetLimit): Promise<{ outcome: CapacityOutcome<'limit.set'> }> {
     const row = setInput(input);
-    if (row.zone !== null && !(await this.#runner.read(knownZone, [{ zone: row.zone }]))[0]?.known)
+    if (row.zone !== null && !(await this.#knows(row.zone)))
       throw new InvalidInput('zone', `must be a time zone that PostgreSQL knows, too; got ${JSON.stringify(row.zone)}`);
     const facts = { limit: row.limit_id, [row.subject_type]: row.subject_id };
     return { outcome: orThrow(await this.#runner.call(this.#of.set, row), facts) as 'set' };
+  }
+
+  /** PostgreSQL reads all its zones to say so: once for each name. */
+  async #knows(zone: string): Promise<boolean> {
+    const asked =
+      this.#zones.get(zone) ?? this.#runner.read(knownZone, [{ zone }]).then(([row]) => row?.known === true);
+    this.#zones.set(zone, asked);
+    const known = await asked.catch((error: unknown) => {
+      this.#zones.delete(zone);
+      throw error;
+    });
+    if (!known) this.#zones.delete(zone);
+    return known;
   }
 
   /** It does not count any more, until it is set again. `ended`; `duplicate`: it had. Refuses `no_limit`. */
