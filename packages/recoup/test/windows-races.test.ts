@@ -82,21 +82,24 @@ onEvery(
   },
 );
 
-onEvery('a transaction whose clock stands before what others have booked since books behind it, and resets behind it', async (s) => {
-  // The real clock: that of a transaction stands at its beginning.
-  const { upstream, limit } = await limited(s, 100, { kind: 'rolling', lengthMs: HOUR });
-  const client = await s.client();
-  await client.query('begin');
-  await client.query('select now()');
-  await book(s, upstream, 1);
-  await s.recoup.using(client).upstreams.report({ upstream, success: true, key: newId('key') });
-  expect(await s.recoup.using(client).upstreams.limits.reset(limit)).toEqual({ outcome: 'reset' });
-  await client.query('commit');
-  expect(await used(s, limit)).toBe(0);
-  await book(s, upstream, 4);
-  expect(await used(s, limit)).toBe(4);
-  await right(s);
-});
+onEvery(
+  'a transaction whose clock stands before what others have booked since books behind it, and resets behind it',
+  async (s) => {
+    // The real clock: that of a transaction stands at its beginning.
+    const { upstream, limit } = await limited(s, 100, { kind: 'rolling', lengthMs: HOUR });
+    const client = await s.client();
+    await client.query('begin');
+    await client.query('select now()');
+    await book(s, upstream, 1);
+    await s.recoup.using(client).upstreams.report({ upstream, success: true, key: newId('key') });
+    expect(await s.recoup.using(client).upstreams.limits.reset(limit)).toEqual({ outcome: 'reset' });
+    await client.query('commit');
+    expect(await used(s, limit)).toBe(0);
+    await book(s, upstream, 4);
+    expect(await used(s, limit)).toBe(4);
+    await right(s);
+  },
+);
 
 onEvery(
   'uses from eight replicas on limits that cross: every one counts, on each of them, and none waits for another for ever',
