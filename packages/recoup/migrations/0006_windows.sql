@@ -122,3 +122,10 @@ create table recoup.uses (
   constraint uses_amount check (amount between 1 and 1000000000000)
 );
 create index uses_of_window on recoup.uses (limit_id, window_start);
+
+-- An upstream whose own limit of everything is used up stands apart until there is room again, so that no selection walks over thousands of them.
+-- For speed: limits decide. Whoever frees a limit early forgets it here.
+alter table recoup.upstreams add column quota_until timestamptz;
+drop index recoup.upstreams_free;
+create index upstreams_free on recoup.upstreams (pool, priority, turn_at) where status = 'on' and blocked_until is null and quota_until is null;
+create index upstreams_full on recoup.upstreams (pool, priority, quota_until) where status = 'on' and blocked_until is null and quota_until is not null;

@@ -6,6 +6,7 @@ import { migrations } from './db/migrate.ts';
 import type { Pools } from './db/pool.ts';
 import { inSchema } from './db/schema.ts';
 import { onlyFields, optionalInteger } from './input.ts';
+import { quotaCheck } from './upstreams/quota.ts';
 import { windowChecks } from './windows/verify.ts';
 
 /** One thing that does not add up. */
@@ -188,6 +189,7 @@ where b.id is null or e.block_id is null or e.count <> b.generation or e.first <
   or e.closings <> (b.closed_at is not null)::int or (b.closed_at is not null and e.closing <> e.last)
 order by coalesce(b.id, e.block_id) limit $1`,
   },
+  quotaCheck,
   ...windowChecks,
 ];
 

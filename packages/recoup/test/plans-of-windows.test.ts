@@ -7,10 +7,9 @@ import { forgetUses } from '../src/sweeps/windows.ts';
 import { type TestDatabase, testDatabase } from '../src/testing.ts';
 import { ofUpstreams, useUpstream } from '../src/upstreams/limits.ts';
 import { explainUpstreams } from '../src/upstreams/queries.ts';
+import { setApart } from '../src/upstreams/quota.ts';
 import { selectUpstream } from '../src/upstreams/select.ts';
-import { endLimit } from '../src/windows/end.ts';
 import { dueLimits, windowsOf } from '../src/windows/queries.ts';
-import { resetWindow } from '../src/windows/reset.ts';
 import { rollWindow } from '../src/windows/roll.ts';
 import { times } from './support/look.ts';
 import { blocksTouched, generic } from './support/plans.ts';
@@ -19,7 +18,7 @@ const LIMITS = 100_000;
 const BATCH = 100;
 const BLOCKS_PER_INPUT = 150;
 
-/** An upstream with a daily limit each, half of them due; one hot limit that rolls over 100,000 seconds of use; 100,000 old uses. */
+/** An upstream with a daily limit each, half of them due; a pool where nine of ten have used up a limit of their own, one where all have; one hot limit that rolls over 100,000 seconds of use; 100,000 old uses. */
 const FILL = `
 set session_replication_role = replica;
 insert into recoup.upstreams (id, pool, provider, turn_at, registered_at)
@@ -36,6 +35,12 @@ insert into recoup.limits (id, subject_type, subject_id, unit, kind, length_ms, 
 insert into recoup.windows (limit_id, window_start, window_end, total_before, begun_by, prunes_at)
   select 'hot', s, s + interval '1 s', 99999 - i, 'use', s + interval '2 days'
   from generate_series(0, 99999) i cross join lateral (select date_trunc('second', now()) - i * interval '1 s' as s) n;
+insert into recoup.upstreams (id, pool, provider, turn_at, registered_at, quota_until)
+  select 'f' || i, case when i < 50000 then 'most' else 'all' end, 'x', now(), now(),
+    case when i % 10 > 0 or i >= 50000 then date_trunc('day', now()) + interval '1 day' end from generate_series(0, ${LIMITS - 1}) i;
+insert into recoup.limits (id, subject_type, subject_id, unit, kind, zone, start_hour, amount, total, window_start, window_end, last_at, rolls_at, set_at)
+  select 'of ' || id, 'upstream', id, 'requests', 'daily', 'UTC', 0, 5, 5, d, d + interval '1 day', d, d + interval '1 day', d
+  from recoup.upstreams cross join lateral (select date_trunc('day', now()) as d) d where quota_until is not null;
 reset session_replication_role`;
 
 describe.each(inject('servers'))('plans of windows on $name', ({ url }) => {
@@ -81,8 +86,8 @@ describe.each(inject('servers'))('plans of windows on $name', ({ url }) => {
     ['a use that nothing counts', useUpstream, (i) => ({ ...use(`u${i}`, 'new'), used: { tokens: 1 } })],
     ['a limit that is set', ofUpstreams.set, (i) => set(`new ${i}`, `u${i}`)],
     ['a limit that is changed', ofUpstreams.set, (i) => set(`l${i}`, `u${i}`)],
-    ['a limit that is ended', endLimit, (i) => ({ limit_id: `l${i}` })],
-    ['a window that is reset', resetWindow, (i) => ({ limit_id: `l${2 * i}` })],
+    ['a limit that is ended', ofUpstreams.end, (i) => ({ limit_id: `l${i}` })],
+    ['a window that is reset', ofUpstreams.reset, (i) => ({ limit_id: `l${2 * i}` })],
     ['a window that is over', rollWindow, (i) => ({ limit_id: `l${2 * i + 1}` })],
   ];
 
@@ -106,6 +111,15 @@ describe.each(inject('servers'))('plans of windows on $name', ({ url }) => {
       { pool: 'hot', lease_id: 'new', lease_ms: 1000 },
       400,
     ],
+    [
+      'a selection where most have used up a limit of their own',
+      selectUpstream,
+      { pool: 'most', lease_id: 'new', lease_ms: 1000 },
+      400,
+    ],
+    ['a selection where all have', selectUpstream, { pool: 'all', lease_id: 'new', lease_ms: 1000 }, 400],
+    ['when that pool is back', explainUpstreams, { pool: 'all', nearest: 20 }, 2000],
+    ['that one has', setApart, { upstream_id: 'f1' }, 200],
     ['why one is out', explainUpstreams, { upstream_id: 'hot' }, 200],
     ['the limits of one', ofUpstreams.list, { subject_type: 'upstream', subject_id: 'hot' }, 200],
     ['one limit', ofUpstreams.list, { limit_id: 'l5' }, 200],

@@ -1,9 +1,12 @@
 // What counts for which upstream: limits on it, on its quota group, on its provider and on its route.
 
+import { endOf } from '../windows/end.ts';
 import { limitsOf } from '../windows/queries.ts';
+import { resetOf } from '../windows/reset.ts';
 import { setOf } from '../windows/set.ts';
 import { useOf } from '../windows/use.ts';
 import type { LimitStatements } from '../windows/windows.ts';
+import { forgetQuota } from './quota.ts';
 import { subjectsOf } from './usable.ts';
 
 /** A use is booked on the limits of the upstream that is named, or that the lease is of. */
@@ -14,13 +17,16 @@ export const useUpstream = useOf(
     where u.id = coalesce(i.upstream_id, (select x.upstream_id from recoup.upstream_leases x where x.id = i.lease_id)) offset 0) u
   cross join lateral ${subjectsOf('u')}`,
   'upstream_id',
+  'upstream',
 );
 
 /** A misspelt upstream would never be limited. */
 const MISSING = `case when h.subject_type = 'upstream' and not exists (select from recoup.upstreams u where u.id = h.subject_id) then 'no_upstream' end`;
 
 export const ofUpstreams: LimitStatements = {
-  set: setOf(MISSING),
+  set: setOf(MISSING, forgetQuota),
+  end: endOf(forgetQuota),
+  reset: resetOf(forgetQuota),
   list: limitsOf(
     { limit_id: 'text', subject_type: 'text', subject_id: 'text' },
     `cross join lateral (

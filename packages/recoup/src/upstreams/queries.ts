@@ -68,7 +68,13 @@ found as materialized (
     select u.* from generate_series(0, 9) p
     cross join lateral (
       (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
-       order by u.turn_at limit i.nearest)
+         and u.quota_until is null order by u.turn_at limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+         and u.quota_until is not null and u.quota_until <= recoup.clock() order by u.quota_until desc limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+         and u.quota_until is not null and u.quota_until > recoup.clock() order by u.quota_until limit i.nearest)
       union all
       (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null
          and u.blocked_until <= recoup.clock() order by u.blocked_until desc limit i.nearest)

@@ -13,6 +13,7 @@ import * as checked from './inputs.ts';
 import { ofUpstreams, useUpstream } from './limits.ts';
 import { blockProvider, type ProviderRow } from './provider.ts';
 import { explainUpstreams, type HistoryRow, upstreamHistory } from './queries.ts';
+import { setApart } from './quota.ts';
 import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
 import { reportUpstream } from './report.ts';
@@ -134,7 +135,11 @@ export class Upstreams {
     const row = useInput(use, by);
     if (row === null) return null;
     const of = { upstream_id: upstream, lease_id: by.lease ?? null };
-    return (await this.#runner.call(useUpstream, { ...of, ...row, scopes })).outcome as 'booked';
+    const { outcome, full } = await this.#runner.call(useUpstream, { ...of, ...row, scopes });
+    for (let round = 0; full !== null && round < MAX_APART; round++) {
+      if ((await this.#runner.read(setApart, [{ upstream_id: full }]))[0]!.outcome !== 'again') break;
+    }
+    return outcome as 'booked';
   }
 
   /**
@@ -229,5 +234,7 @@ export class Upstreams {
 
 /** More than any honest crowd needs before it is told to come back. */
 const MAX_ROUNDS = 20;
+/** Where others change the limit so often, one of them says it. */
+const MAX_APART = 3;
 /** So many of each priority are looked at for when to come back: an estimate anyway. */
 const NEAREST = 20;

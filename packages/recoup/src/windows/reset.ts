@@ -11,10 +11,11 @@ const resetColumns = { limit_id: 'text', seen_start: 'timestamptz', actor: 'text
  * Guard: something is used in the window, and it is the one that was seen, where one is named. The window is cut at the clock, behind all that is
  * booked in it, and a new one goes on to the same end; of what rolls nothing counts that was used before.
  */
-export const resetWindow = statement<typeof resetColumns, RawAnswer>(
-  'window.reset',
-  resetColumns,
-  (lock) => `${held(lock)},
+export const resetOf = (freed: string) =>
+  statement<typeof resetColumns, RawAnswer>(
+    'window.reset',
+    resetColumns,
+    (lock) => `${held(lock)},
 cut as materialized (
   select h.*, case when rolling then date_trunc('second', from_at + interval '999999 microseconds') else from_at end as next_start, from_at
   from (
@@ -33,8 +34,9 @@ won as (
   update recoup.limits l set total_before = l.total, window_start = s.next_start, window_end = s.next_end, last_at = s.next_start, rolls_at = null
   from seen s where l.ctid = s.tid and l.tableoid = s.part and s.verdict = 'reset'
   returning s.ord),
+${freed},
 begun as (
   insert into recoup.windows (limit_id, window_start, window_end, total_before, begun_by, actor, reason, prunes_at)
   select limit_id, next_start, next_end, total, 'reset', actor, reason, ${prunesAt('s', 'next_end')} from seen s join won using (ord))${decided('reset')}`,
-  { holds: 'limit_id' },
-);
+    { holds: 'limit_id' },
+  );

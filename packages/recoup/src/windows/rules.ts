@@ -37,14 +37,20 @@ const length = (l: string) => `${l}.length_ms * interval '1 millisecond'`;
 const rolls = (l: string) =>
   `${l}.kind = 'rolling' and (${l}.window_end <= recoup.clock() or ${isSecond(`${l}.window_start`, `${l}.window_end`)})`;
 
+/** What had been used when the first second that still counts began. */
+const sinceRolling = (l: string) => `greatest(${l}.total_before, coalesce((
+      select w.total_before from recoup.windows w
+      where w.limit_id = ${l}.id and w.window_start > recoup.clock() - ${length(l)} order by w.window_start limit 1), ${l}.total))`;
+
+/** What had been used when what counts now began, of a limit whose window is not over or that rolls. */
+export const sinceOf = (l: string) => `case when ${rolls(l)} then ${sinceRolling(l)} else ${l}.total_before end`;
+
 /**
  * What is used of the limit `l` now; nothing, where it was set to another kind in a second that rolled. Of what rolls: all that was ever used less what had been when the first second that still counts began; one
  * look-up, however much was used in between.
  */
 export const usedOf = (l: string) => `case
-    when ${rolls(l)} then ${l}.total - greatest(${l}.total_before, coalesce((
-      select w.total_before from recoup.windows w
-      where w.limit_id = ${l}.id and w.window_start > recoup.clock() - ${length(l)} order by w.window_start limit 1), ${l}.total))
+    when ${rolls(l)} then ${l}.total - ${sinceRolling(l)}
     when ${l}.window_end > recoup.clock() and not (${isSecond(`${l}.window_start`, `${l}.window_end`)}) then ${l}.total - ${l}.total_before
     else 0 end`;
 

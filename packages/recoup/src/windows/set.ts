@@ -36,9 +36,10 @@ const asOld = (columns: string) =>
  * Guard: none of that id, or one of the same subject, scope and unit. A new amount counts at once. A new kind, zone or hour counts from the next
  * window on: the row says in which one it is, and that one ends when it said. One that had ended counts again.
  *
- * `missing`: SQL that tells of the input `h` that there is no such subject, as an outcome, or null.
+ * `missing`: SQL that tells of the input `h` that there is no such subject, as an outcome, or null. `freed`: a CTE for what rests on the limits
+ * that `won` names, of `seen`.
  */
-export const setOf = (missing: string) =>
+export const setOf = (missing: string, freed: string) =>
   statement<typeof setColumns, RawAnswer>(
     'limit.set',
     setColumns,
@@ -69,11 +70,12 @@ won as (
     amount = s.amount, ended_at = null,
     rolls_at = case when l.total > l.total_before and not (${isSecond('l.window_start', 'l.window_end')}) then coalesce(l.rolls_at, l.window_end) end
   from seen s where l.ctid = s.tid and l.tableoid = s.part and s.verdict = 'changed'
-  returning s.ord)${answerEach(
-    'seen s',
-    `case when verdict = 'set' and not exists (select from made m where m.id = s.limit_id) then 'again'
+  returning s.ord),
+${freed}${answerEach(
+  'seen s',
+  `case when verdict = 'set' and not exists (select from made m where m.id = s.limit_id) then 'again'
          when verdict = 'changed' and not exists (select from won w where w.ord = s.ord) then 'again' else verdict end`,
-    {},
-  )}`,
+  {},
+)}`,
     { holds: 'limit_id' },
   );

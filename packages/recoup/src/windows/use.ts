@@ -2,7 +2,12 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, type Columns, type Statement, statement } from '../db/statement.ts';
-import { bookedAt, isSecond, nextWindow, prunesAt, ROW } from './rules.ts';
+import { bookedAt, isSecond, nextWindow, prunesAt, ROW, sinceOf } from './rules.ts';
+
+export interface UseRow extends RawAnswer {
+  /** The subject whose own limit of everything is used up with this, where it is one of the type that was asked for. */
+  full: string | null;
+}
 
 const columns = { key: 'text', scopes: 'jsonb', used: 'jsonb' } as const;
 const start = 'coalesce(next[1], window_start)';
@@ -17,9 +22,10 @@ const end = 'coalesce(next[2], window_end)';
  * key's index decides who was first; only what it took is added up. The write is by key through ON CONFLICT, as with money: it finds the newest
  * version of the row.
  *
- * `of`: what the input has besides, and `subjects`, SQL that gives its subjects (`subject.type`, `subject.id`) behind `from input i`.
+ * `of`: what the input has besides, and `subjects`, SQL that gives its subjects (`subject.type`, `subject.id`) behind `from input i`. `filled`: the
+ * type of subject that is told of.
  */
-export const useOf = <const C extends Columns>(of: C, subjects: string, holds: keyof C & string) =>
+export const useOf = <const C extends Columns>(of: C, subjects: string, holds: keyof C & string, filled: string) =>
   statement(
     'window.use',
     { ...of, ...columns },
@@ -61,14 +67,18 @@ counted_on as (
   from moved where added is not null
   on conflict (id) do update set total = excluded.total, total_before = excluded.total_before, window_start = excluded.window_start,
     window_end = excluded.window_end, last_at = excluded.last_at, rolls_at = excluded.rolls_at),
+filled as materialized (
+  select limit_id, subject_type, subject_id from moved m
+  where added is not null and scope = '' and total + added - case when next is null or kind = 'rolling' then ${sinceOf('m')} else total end >= amount),
 done as (
   select i.ord, coalesce(bool_or(s.busy), false) as busy, coalesce(bool_or(b.key is not null and s.nth = 1), false) as booked,
-    coalesce(bool_or(s.counts), false) as counts
+    coalesce(bool_or(s.counts), false) as counts, min(f.subject_id collate "C") filter (where f.subject_type = '${filled}') as full_id
   from input i full join seen s on s.ord = i.ord full join booked b on b.limit_id = s.limit_id and b.key = s.key
+  full join filled f on f.limit_id = s.limit_id
   group by i.ord)${answerEach(
     'done',
     `case when busy then 'busy' when booked then 'booked' when counts then 'duplicate' else 'none' end`,
-    {},
+    { full: 'full_id' },
   )}`,
     { holds },
-  ) as Statement<C & typeof columns, RawAnswer>;
+  ) as Statement<C & typeof columns, UseRow>;

@@ -5,10 +5,10 @@ import type { Statement } from '../db/statement.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
-import { endLimit } from './end.ts';
+import type { endOf } from './end.ts';
 import { type LimitSubject, type SetLimit, setInput, subjectOf } from './inputs.ts';
 import { knownZone, type LimitRow, windowsOf } from './queries.ts';
-import { resetWindow } from './reset.ts';
+import type { resetOf } from './reset.ts';
 import type { setOf } from './set.ts';
 
 /** A limit, what is used of it now, and when there is room again. */
@@ -36,6 +36,8 @@ export interface LimitWindow {
 /** What the subjects of an aggregate are, as statements: who has limits brings them. */
 export interface LimitStatements {
   readonly set: ReturnType<typeof setOf>;
+  readonly end: ReturnType<typeof endOf>;
+  readonly reset: ReturnType<typeof resetOf>;
   readonly list: Statement<{ limit_id: 'text'; subject_type: 'text'; subject_id: 'text' }, LimitRow>;
 }
 
@@ -86,7 +88,7 @@ export class Limits {
   /** It does not count any more, until it is set again. `ended`; `duplicate`: it had. Refuses `no_limit`. */
   async end(limit: string): Promise<{ outcome: CapacityOutcome<'limit.end'> }> {
     const row = { limit_id: check.id('limit', limit) };
-    return { outcome: orThrow(await this.#runner.call(endLimit, row), { limit }) as 'ended' };
+    return { outcome: orThrow(await this.#runner.call(this.#of.end, row), { limit }) as 'ended' };
   }
 
   /**
@@ -103,7 +105,7 @@ export class Limits {
       actor: check.text('actor', actor, 200),
       reason: check.text('reason', reason, 2000, 'cut'),
     };
-    return { outcome: orThrow(await this.#runner.call(resetWindow, row), { limit }) as 'reset' };
+    return { outcome: orThrow(await this.#runner.call(this.#of.reset, row), { limit }) as 'reset' };
   }
 
   /** The limits of a subject with what is used of them now, those that ended too; of an upstream also those of its group, provider and route. */
