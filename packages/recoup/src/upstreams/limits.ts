@@ -16,7 +16,6 @@ export const useUpstream = useOf(
     select * from recoup.upstreams u
     where u.id = coalesce(i.upstream_id, (select x.upstream_id from recoup.upstream_leases x where x.id = i.lease_id)) offset 0) u
   cross join lateral ${subjectsOf('u')}`,
-  'upstream_id',
   'upstream',
 );
 

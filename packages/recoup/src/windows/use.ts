@@ -20,12 +20,12 @@ const end = 'coalesce(next[2], window_end)';
  * The limits are held in order, and say themselves in which window they are: what is booked waits for no snapshot, so that a use, a reset by hand
  * and the sweep come one after the other and each finds what the one before it left. Where the window is over, the use begins the next one. The
  * key's index decides who was first; only what it took is added up. The write is by key through ON CONFLICT, as with money: it finds the newest
- * version of the row.
+ * version of the row. Inputs that meet a limit that somebody holds wait for it together, whoever they are of: it may be one that all share.
  *
  * `of`: what the input has besides, and `subjects`, SQL that gives its subjects (`subject.type`, `subject.id`) behind `from input i`. `filled`: the
  * type of subject that is told of.
  */
-export const useOf = <const C extends Columns>(of: C, subjects: string, holds: keyof C & string, filled: string) =>
+export const useOf = <const C extends Columns>(of: C, subjects: string, filled: string) =>
   statement(
     'window.use',
     { ...of, ...columns },
@@ -44,7 +44,7 @@ held as materialized (
 turned as materialized (
   select h.*, case when window_end is null or window_end <= at then ${nextWindow('h', 'h.at')} end as next from held h),
 seen as materialized (
-  select c.ord, c.key, c.amount, t.limit_id, t.at, t.next, t.window_start, t.ended_at is null as counts, x.busy,
+  select c.ord, c.key, c.amount, t.limit_id, t.at, t.next, t.window_start, t.ended_at is null as counts, x.busy, case when t.busy then t.limit_id end as held_id,
     row_number() over (partition by c.limit_id, c.key, x.busy order by c.ord) as nth
   from counted c full join turned t on t.limit_id = c.limit_id
   full join (select c.ord, bool_or(h.busy) as busy from counted c full join held h on h.limit_id = c.limit_id group by c.ord) x on x.ord = c.ord),
@@ -72,13 +72,13 @@ filled as materialized (
   where added is not null and scope = '' and total + added - case when next is null or kind = 'rolling' then ${sinceOf('m')} else total end >= amount),
 done as (
   select i.ord, coalesce(bool_or(s.busy), false) as busy, coalesce(bool_or(b.key is not null and s.nth = 1), false) as booked,
-    coalesce(bool_or(s.counts), false) as counts, min(f.subject_id collate "C") filter (where f.subject_type = '${filled}') as full_id
+    coalesce(bool_or(s.counts), false) as counts, min(f.subject_id collate "C") filter (where f.subject_type = '${filled}') as full_id, min(s.held_id) as held_id
   from input i full join seen s on s.ord = i.ord full join booked b on b.limit_id = s.limit_id and b.key = s.key
   full join filled f on f.limit_id = s.limit_id
   group by i.ord)${answerEach(
     'done',
     `case when busy then 'busy' when booked then 'booked' when counts then 'duplicate' else 'none' end`,
-    { full: 'full_id' },
+    { full: 'full_id', held: 'held_id' },
   )}`,
-    { holds },
+    { holds: 'limit_id' },
   ) as Statement<C & typeof columns, UseRow>;
