@@ -1,7 +1,9 @@
 // Windows under rivals: many replicas roll, use and reset at once; each window ends once, and what is used is what was booked.
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { render } from '../src/db/statement.ts';
 import type { Recoup } from '../src/index.ts';
+import { rollWindow } from '../src/windows/roll.ts';
 import { book, daily, limited, type Of, used, windows } from './support/limits.ts';
 import { tally, times } from './support/look.ts';
 import { MINUTE, poolOf } from './support/pools.ts';
@@ -67,14 +69,18 @@ onEvery('a use in the new window, then a replica with the old page: the use stan
   const { upstream, limit } = await limited(s, 5);
   await book(s, upstream, 5);
   await s.db.setClock('2026-04-11T00:00:00Z');
-  // A sweep that has read its page is held up at the row, and comes to it behind the use.
-  const client = await s.client();
+  // What a sweep says of the page that it has read, held up at the row: it comes to it behind the use.
+  const [client, sweeping] = [await s.client(), await s.client()];
   await client.query('begin');
   await s.recoup.using(client).upstreams.report({ upstream, success: true, key: newId('key'), use: { requests: 3 } });
-  const replica = await s.replica();
-  await replica.sweep();
+  const page = JSON.stringify([{ limit_id: limit }]);
+  const roll = () => sweeping.query(render(rollWindow, 'patient', 'recoup').text, [page]);
+  const stale = watch(roll());
+  await untilWaiting(s.db);
   await client.query('commit');
-  await Promise.all([s.recoup.sweep(), replica.sweep()]);
+  const said = async (call: ReturnType<typeof roll>) => JSON.parse((await call).rows[0].answer).rows[0][1];
+  expect([await said(stale.call), await said(roll())]).toEqual(['duplicate', 'duplicate']);
+  await Promise.all([s.recoup.sweep(), (await s.replica()).sweep()]);
   expect(await used(s, limit)).toBe(3);
   expect((await windows(s, limit)).map((line) => line.split(' ').slice(2).join(' '))).toEqual(['5 use', '3 use']);
 });
@@ -106,13 +112,13 @@ onEvery(
   async (s) => {
     await s.db.setClock('2026-06-10T12:00:00Z');
     const replicas = await Promise.all(times(8, () => s.replica({ maxConnections: 4 })));
-    const { pool, names } = await poolOf(s, 30, { quotaGroup: newId('group') });
+    const { pool, names } = await poolOf(s, 200, { quotaGroup: newId('group') });
     const limits = [
-      ...names.map((upstream, i) => ({ limit: `${pool} ${100 - i}`, upstream })),
+      ...names.map((upstream, i) => ({ limit: `${pool} ${300 - i}`, upstream })),
       ...[
         { limit: `${pool} all`, provider: pool },
         {
-          limit: `${pool} 50 half`,
+          limit: `${pool} 200 half`,
           quotaGroup: (await s.db.query('select quota_group from recoup.upstreams where id = $1', [names[0]]))[0]!
             .quota_group as string,
         },
@@ -120,11 +126,11 @@ onEvery(
     ];
     for (const one of limits)
       await s.recoup.upstreams.limits.set({ ...one, unit: 'requests', amount: 1_000_000, ...daily });
-    const answers = await Promise.all(times(2400, (i) => book(s, names[i % 30]!, 1 + (i % 3), replicas[i % 8])));
+    const answers = await Promise.all(times(2400, (i) => book(s, names[i % 200]!, 1 + (i % 3), replicas[i % 8])));
     expect(tally(answers.map(String))).toEqual({ booked: 2400 });
-    expect(await Promise.all([`${pool} all`, `${pool} 50 half`, `${pool} 100`].map((limit) => used(s, limit)))).toEqual(
-      [4800, 4800, 80],
-    );
+    expect(
+      await Promise.all([`${pool} all`, `${pool} 200 half`, `${pool} 300`].map((limit) => used(s, limit))),
+    ).toEqual([4800, 4800, 24]);
     await right(s);
   },
 );
