@@ -29,6 +29,7 @@ const parts = [
   { path: 'src/jobs/dead-letters.ts', name: 'DeadLetters', calls: 'deadLetters', atLeast: 5 },
   { path: 'src/queues/configure.ts', name: 'Queues', calls: 'queues', atLeast: 3 },
   { path: 'src/upstreams/upstreams.ts', name: 'Upstreams', calls: 'upstreams', atLeast: 10 },
+  { path: 'src/windows/windows.ts', name: 'Limits', calls: 'limits', atLeast: 5 },
   { path: 'src/feed/feed.ts', name: 'Feed', calls: 'feed', atLeast: 2 },
   { path: 'src/epochs.ts', name: 'Epochs', calls: 'epochs', atLeast: 3 },
 ];
@@ -47,6 +48,9 @@ test('the page names every part of the handle', () => {
   const properties = [
     ...names(body('src/recoup.ts', 'Recoup'), /^ {2}readonly (\w+):/gm).map((part) => `recoup.${part}`),
     ...names(body('src/jobs/jobs.ts', 'Jobs'), /^ {2}readonly (\w+):/gm).map((part) => `jobs.${part}`),
+    ...names(body('src/upstreams/upstreams.ts', 'Upstreams'), /^ {2}readonly (\w+):/gm).map(
+      (part) => `upstreams.${part}`,
+    ),
   ];
   expect(properties.length).toBeGreaterThan(4);
   expect(properties.filter((property) => !code.includes(property))).toEqual([]);

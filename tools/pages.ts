@@ -21,6 +21,8 @@ const FILES: Record<string, string> = {
   'provider.block': 'upstreams/provider.ts',
   'block.close': 'upstreams/close.ts',
   'block.lapse': 'upstreams/close.ts',
+  'limit.set': 'windows/set.ts',
+  'limit.end': 'windows/end.ts',
 };
 function fileOf(name: string): string {
   const [aggregate, verb] = name.split('.') as [string, string];
@@ -56,7 +58,7 @@ function transitionsPage(): string {
     'was reported. Nothing else, in any order of signals.',
     '',
     ...transitionParts(transitions, '##').flatMap((part) => [part, '']),
-    '## Upstreams and blocks',
+    '## Upstreams, blocks and windows',
     '',
     'Capacity moves no money. Its transitions have a table of their own: `capacityTransitions` in',
     '[`outcomes.ts`](../packages/recoup/src/outcomes.ts).',

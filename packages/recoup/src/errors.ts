@@ -60,8 +60,14 @@ export const errors = {
   },
   no_wallet: { status: 404, exit: 4, retry: false, sentence: 'There is no wallet of that id.' },
   no_upstream: { status: 404, exit: 4, retry: false, sentence: 'There is no upstream of that id.' },
+  no_limit: { status: 404, exit: 4, retry: false, sentence: 'There is no limit of that id.' },
   no_block: { status: 404, exit: 4, retry: false, sentence: 'There is no block of that id.' },
-  upstream_busy: { status: 503, exit: 7, retry: true, sentence: 'Another transaction holds the upstream.' },
+  upstream_busy: {
+    status: 503,
+    exit: 7,
+    retry: true,
+    sentence: 'Another transaction holds the upstream, or a limit of it.',
+  },
   upstream_retired: { status: 409, exit: 5, retry: false, sentence: 'The upstream is retired: register another one.' },
   needs_person: {
     status: 409,

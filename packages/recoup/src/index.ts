@@ -74,6 +74,8 @@ export type {
   Remainder,
   WalletRow,
 } from './wallets/wallets.ts';
+export type { LimitKind, LimitSubject, SetLimit, Used, UseKey } from './windows/inputs.ts';
+export type { Limit, Limits, LimitWindow } from './windows/windows.ts';
 export {
   type AbortCause,
   Aborted,

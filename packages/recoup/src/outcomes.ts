@@ -144,7 +144,7 @@ export const capacityTransitions = {
   },
   'upstream.select': {
     guard:
-      'on; no open block of it, its group, provider or route in scope, or one that is due and lets in another trial; a slot free; by priority, then whose turn it is; rows that are locked are passed over',
+      'on; no open block of it, its group, provider or route in scope, or one that is due and lets in another trial; none of their limits in scope used up; a slot free; by priority, then whose turn it is; rows that are locked are passed over',
     effect:
       'a lease of one slot; its turn moves on by 1/weight seconds; with a lease id the answer can be asked for again',
     outcomes: ['selected', 'none'],
@@ -187,6 +187,40 @@ export const capacityTransitions = {
     guard: 'open, of the generation that the sweep saw: half open for more than a day, nobody tried it',
     effect: 'closed as `time`; never a manual one',
     outcomes: ['closed', 'duplicate'],
+    refusals: [],
+  },
+  'limit.set': {
+    guard: 'none of that id, or one of the same subject, scope and unit',
+    effect:
+      'a limit; or another amount, at once, or another kind, zone, hour, day or length, from the end of the window that it is in; one that had ended counts again',
+    outcomes: ['set', 'changed', 'duplicate'],
+    refusals: ['conflict', 'no_upstream', 'upstream_busy'],
+  },
+  'limit.end': {
+    guard: 'it counts',
+    effect: 'it does not count any more; its windows stay',
+    outcomes: ['ended', 'duplicate'],
+    refusals: ['no_limit', 'upstream_busy'],
+  },
+  'window.use': {
+    guard:
+      'nothing of that key (a key of the caller’s, the lease, or job and attempt) on the limit; never what the limit says',
+    effect:
+      'what was used is booked at the clock on every limit of the upstream, its group, provider and route that counts the unit in scope; where the window is over, the next one begins',
+    outcomes: ['booked', 'duplicate', 'none'],
+    refusals: ['upstream_busy'],
+  },
+  'window.reset': {
+    guard: 'something is used in the window, and it is the one that was seen, where one is named',
+    effect:
+      'the window is cut at the clock, and a new one with actor and reason goes on to the same end; of a limit that rolls, nothing from before counts',
+    outcomes: ['reset', 'duplicate'],
+    refusals: ['no_limit', 'upstream_busy'],
+  },
+  'window.roll': {
+    guard: 'something is used in the window, and its time is up',
+    effect: 'the next window of the calendar begins; other kinds begin theirs with the next use',
+    outcomes: ['rolled', 'duplicate'],
     refusals: [],
   },
 } as const satisfies Record<string, Transition>;

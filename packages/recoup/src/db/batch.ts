@@ -190,6 +190,7 @@ class Line {
       if (answer.outcome === 'again') back.push(item);
       else if (answer.outcome === 'busy' && this.#statement.waits) {
         item.skips += 1;
+        item.wallet = answer.held ?? item.wallet;
         back.push(item);
       } else item.resolve(answer);
     }
@@ -231,7 +232,7 @@ class Call implements Item {
   skips = 0;
   readonly since = performance.now();
   readonly sequence: number;
-  readonly wallet: string;
+  wallet: string;
   readonly json: string;
   readonly #line: Line;
   readonly #resolve: (answer: RawAnswer) => void;

@@ -10,6 +10,7 @@ import { encodeBatch } from './statement.ts';
 /** One input on its way to its answer. */
 export interface Item {
   sequence: number;
+  /** The wallet, or what else the statement holds first. */
   wallet: string;
   json: string;
   skips: number;

@@ -12,6 +12,8 @@ import { type Columns, encode, encodeBatch, type InputOf, type Statement } from 
 export interface RawAnswer {
   ord: number;
   outcome: string;
+  /** Of `busy`: the row, where the input does not name it. */
+  held?: string | null;
 }
 
 /** What a metric knows beside an outcome: few, and of few values each. */

@@ -30,7 +30,10 @@ export interface Statement<C extends Columns, A> {
   readonly text: Readonly<Record<LockMode, string>>;
   /** Whether an input whose row another transaction holds is sent again by a statement that waits; else it is answered `busy`. */
   readonly waits: boolean;
-  /** The column of the input that names the row which a statement holds first: a wallet, an upstream. */
+  /**
+   * What names the row that a statement holds first: a column of the input (a wallet, an upstream), or, where only the statement knows it, what
+   * the answer `busy` names as `held`.
+   */
   readonly holds: string;
   /** How many of its batches may be on their way at once; they never share a wallet. */
   readonly atOnce: number;
@@ -47,11 +50,7 @@ export function statement<const C extends Columns, A>(
   name: string,
   columns: C,
   body: (lock: 'skip locked' | '') => string,
-  {
-    waits = true,
-    atOnce = 1,
-    holds = 'wallet_id',
-  }: { waits?: boolean; atOnce?: number; holds?: keyof C & string } = {},
+  { waits = true, atOnce = 1, holds = 'wallet_id' }: { waits?: boolean; atOnce?: number; holds?: string } = {},
 ): Statement<C, A> {
   const names = Object.keys(columns);
   const declared = names.map((column) => `${column} ${columns[column]}`).join(', ');

@@ -8,6 +8,7 @@ import { sweepLapsed } from './lapsed.ts';
 import { sweepLeaseRequests } from './lease-requests.ts';
 import { sweepPruned } from './pruned.ts';
 import { sweepUpstreams } from './upstream-leases.ts';
+import { sweepWindows } from './windows.ts';
 
 export interface SweepOptions {
   /** The longest sleep, in ms: the correctness path, since nothing tells of leases taken elsewhere. */
@@ -62,6 +63,7 @@ export class Sweeper {
     const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
     await sweepLeaseRequests(this.#runner);
     await sweepUpstreams(this.#runner, this.#stop.signal);
+    await sweepWindows(this.#runner, this.#stop.signal);
     const swept = { lapsed: lapsed.done, failed: lapsed.failed, pruned };
     this.#options.onSweep(swept);
     return swept;

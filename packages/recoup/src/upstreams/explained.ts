@@ -44,25 +44,20 @@ const MAX_RETRY_MS = 300_000;
 export const instant = (text: string | null): Date | null =>
   text === null || text === 'infinity' ? null : new Date(text);
 
+const NO_QUOTA = { limit: null, unit: null, used: null, amount: null };
+const NO_BLOCK = { block: null, kind: null, source: null, policy: null, reason: null };
+const REST = { ...NO_BLOCK, ...NO_QUOTA, subject: null, scope: null, until: null };
+
 export function explained(row: ExplainedRow): Explained {
-  const { status, slotsOut, maxConcurrency, checks, now, lastUsedAt, registeredAt, ...settings } = row;
-  const failing: Failing[] = checks.map((one) => ({ ...one, until: instant(one.until) }));
-  const rest = {
-    block: null,
-    kind: null,
-    source: null,
-    policy: null,
-    subject: null,
-    scope: null,
-    until: null,
-    reason: null,
-  };
+  const { status, slotsOut, maxConcurrency, checks, quotas, now, lastUsedAt, registeredAt, ...settings } = row;
+  const failing: Failing[] = checks.map((one) => ({ ...one, ...NO_QUOTA, until: instant(one.until) }));
+  const nextStep = 'wait for its next window, set a higher amount, or reset it';
+  for (const one of quotas) failing.push({ ...NO_BLOCK, ...one, check: 'quota', until: instant(one.until), nextStep });
   if (status !== 'on')
-    failing.unshift({ check: status, ...rest, nextStep: status === 'retired' ? 'register another' : 'switch it on' });
+    failing.unshift({ check: status, ...REST, nextStep: status === 'retired' ? 'register another' : 'switch it on' });
   if (maxConcurrency !== null && slotsOut >= maxConcurrency)
-    failing.push({ check: 'slots', ...rest, nextStep: 'wait for a slot' });
-  const blocks = failing.filter((one) => one.check === 'blocked');
-  const ends = blocks.map((one) => one.until);
+    failing.push({ check: 'slots', ...REST, nextStep: 'wait for a slot' });
+  const ends = failing.filter(({ check }) => check === 'blocked' || check === 'quota').map(({ until }) => until);
   const needsPerson = status !== 'on' || ends.includes(null);
   const at = needsPerson ? null : new Date(Math.max(Date.parse(now), ...ends.map((end) => end!.getTime())));
   return {

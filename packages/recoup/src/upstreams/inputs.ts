@@ -1,6 +1,7 @@
 // What callers say of upstreams, checked: each input as its statement takes it.
 import { InvalidInput } from '../errors.ts';
 import * as check from '../input.ts';
+import type { Used, UseKey } from '../windows/inputs.ts';
 
 /** An upstream as an operator describes it. What is not given stays as it is, or takes the default. */
 export interface Register {
@@ -64,7 +65,7 @@ export interface BlockFacts {
   nextStep?: string;
 }
 
-export interface Report {
+export interface Report extends Pick<UseKey, 'key' | 'job'> {
   upstream: string;
   /** The lease it was used under: given back, and its instant is when the request started. */
   lease?: string;
@@ -78,6 +79,8 @@ export interface Report {
   success: boolean;
   /** Of a failure: what is out. None: the request was to blame, not the upstream. */
   block?: BlockFacts;
+  /** What was used, by unit: booked once per `key`, lease or `job`, whatever becomes of the report. One request unless it says how many. */
+  use?: Used;
   actor?: string;
 }
 
@@ -168,6 +171,17 @@ function blockInput(block: BlockFacts) {
   };
 }
 
+/** The scopes that a use had: everything, and its model and capability. */
+export function scopesInput(input: Pick<Report, 'model' | 'capability'>): string[] {
+  const model = check.optionalId('model', input.model);
+  const capability = check.optionalId('capability', input.capability);
+  return [
+    '',
+    ...(model === null ? [] : [`model:${model}`]),
+    ...(capability === null ? [] : [`capability:${capability}`]),
+  ];
+}
+
 export function reportInput(input: Report) {
   check.onlyFields('report', input, [
     'upstream',
@@ -179,24 +193,17 @@ export function reportInput(input: Report) {
     'success',
     'block',
     'actor',
+    ...['use', 'key', 'job'],
   ]);
   const success = check.flag('success', input.success, false);
   if (success && input.block !== undefined) throw new InvalidInput('block', 'belongs to a failure');
-  const [model, capability] = [
-    check.optionalId('model', input.model),
-    check.optionalId('capability', input.capability),
-  ];
   return {
     upstream_id: check.id('upstream', input.upstream),
     lease_id: check.optionalId('lease', input.lease),
     started_at: check.instant('startedAt', input.startedAt),
     elapsed_ms: check.duration('elapsedMs', input.elapsedMs),
     success,
-    scopes: [
-      '',
-      ...(model === null ? [] : [`model:${model}`]),
-      ...(capability === null ? [] : [`capability:${capability}`]),
-    ],
+    scopes: scopesInput(input),
     ...(input.block === undefined ? {} : blockInput(input.block)),
     actor: check.text('actor', input.actor, 200),
   };

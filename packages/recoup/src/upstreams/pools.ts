@@ -44,7 +44,7 @@ found as materialized (
       select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is null
       union all
       select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is not null and u.blocked_until <= recoup.clock()) u
-    where ${usable('u', scopesOf('i'))}) as usable
+    where (u.quota_until is null or u.quota_until <= recoup.clock()) and ${usable('u', scopesOf('i'))}) as usable
   from input i)
 select json_build_array(json_build_object('usable', usable, 'now', recoup.clock()))::text as answer from found`,
 );

@@ -1,11 +1,11 @@
 // Reads of upstreams: why each may or may not be used, what blocks it, when it is expected back, and its history.
 
 import { statement } from '../db/statement.ts';
-import { blocksOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
+import { blocksOn, quotasOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
 
 /** One reason why an upstream is not used now. */
 export interface Check {
-  check: 'off' | 'draining' | 'retired' | 'blocked' | 'trial' | 'slots';
+  check: 'off' | 'draining' | 'retired' | 'blocked' | 'trial' | 'quota' | 'slots';
   block: number | null;
   kind: string | null;
   source: string | null;
@@ -15,6 +15,11 @@ export interface Check {
   until: string | null;
   reason: string | null;
   nextStep: string | null;
+  /** Of `quota`: the limit that is used up, its unit, what is used and what may be. */
+  limit: string | null;
+  unit: string | null;
+  used: number | null;
+  amount: number | null;
 }
 
 export interface ExplainedRow {
@@ -32,19 +37,23 @@ export interface ExplainedRow {
   lastUsedAt: string | null;
   registeredAt: string;
   now: string;
-  checks: Check[];
+  checks: Omit<Check, 'limit' | 'unit' | 'used' | 'amount'>[];
+  quotas: Pick<Check, 'subject' | 'scope' | 'until' | 'limit' | 'unit' | 'used' | 'amount'>[];
 }
 
 /** What is looked at of an upstream `u` beside its row: the slots that are out, and every check that fails in these scopes. */
 export const lookedAt = (u: string, scopes: string) => `${slotsOut(u)} as slots_out, coalesce((
     select json_agg(json_build_object('check', c."check", 'block', c.id, 'kind', c.kind, 'source', c.source, 'policy', c.policy,
       'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
-    from (${blocksOn(u, scopes)}) c where c."check" is not null), '[]') as checks`;
+    from (${blocksOn(u, scopes)}) c where c."check" is not null), '[]') as checks, coalesce((
+    select json_agg(json_build_object('limit', q.id, 'subject', q.subject_type || ':' || q.subject_id, 'scope', q.scope, 'unit', q.unit,
+      'used', q.used, 'amount', q.amount, 'until', q.until) order by q.until desc, q.id)
+    from (${quotasOn(u, scopes)}) q), '[]') as quotas`;
 
 /** An ExplainedRow of such a row. */
 export const explainedRow = `json_build_object('upstream', id, 'pool', pool, 'provider', provider, 'quotaGroup', quota_group, 'route', route,
   'credentialRef', credential_ref, 'status', status, 'priority', priority, 'weight', weight, 'maxConcurrency', max_concurrency,
-  'slotsOut', slots_out, 'lastUsedAt', used_at, 'registeredAt', registered_at, 'now', recoup.clock(), 'checks', checks)`;
+  'slotsOut', slots_out, 'lastUsedAt', used_at, 'registeredAt', registered_at, 'now', recoup.clock(), 'checks', checks, 'quotas', quotas)`;
 
 const explainColumns = {
   pool: 'text',
@@ -76,7 +85,13 @@ found as materialized (
     select u.* from generate_series(0, 9) p
     cross join lateral (
       (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
-       order by u.turn_at limit i.nearest)
+         and u.quota_until is null order by u.turn_at limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+         and u.quota_until is not null and u.quota_until <= recoup.clock() order by u.quota_until desc limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+         and u.quota_until is not null and u.quota_until > recoup.clock() order by u.quota_until limit i.nearest)
       union all
       (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null
          and u.blocked_until <= recoup.clock() order by u.blocked_until desc limit i.nearest)

@@ -28,8 +28,8 @@ const moves = (from: string) =>
  * Guard: on, no block in scope keeps it out, a slot free. By priority, then whose turn it is: a selection moves its turn on by 1/weight
  * seconds, and one that was away comes in at the clock, so that it does not make up for what it missed.
  *
- * Candidates come from two index ranges per priority, walked lazily under the limit: those whose block's time is up, which get their
- * trial first, then those without a block of their own. Only one that the snapshot finds usable is locked, so that nobody's
+ * Candidates come from three index ranges per priority, walked lazily under the limit: those whose block's time is up, which get their
+ * trial first, then those that have room again in a limit of their own, then those without either. Only one that the snapshot finds usable is locked, so that nobody's
  * transaction holds what it did not take. An upstream that somebody holds, or that has moved since the snapshot, is passed over: its
  * leases may be newer than what was counted. So is one under a half-open block of its group, provider or route that somebody holds, or
  * that has let another in since: trials there are counted across upstreams, and the row of one upstream does not guard that count.
@@ -51,10 +51,16 @@ pick as materialized (
     cross join lateral (
       (select u.* from recoup.upstreams u
        where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null and u.blocked_until <= recoup.clock()
+         and (u.quota_until is null or u.quota_until <= recoup.clock())
        order by u.blocked_until)
       union all
       (select u.* from recoup.upstreams u
-       where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+       where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null and u.quota_until is not null
+         and u.quota_until <= recoup.clock()
+       order by u.quota_until)
+      union all
+      (select u.* from recoup.upstreams u
+       where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null and u.quota_until is null
        order by u.turn_at)) c) c
   cross join lateral (select ${sharedBlocks('c', scopesOf('i'))} as half_open offset 0) h
   cross join lateral (
@@ -65,7 +71,7 @@ pick as materialized (
   where not exists (select from prior) and ${usable('c', scopesOf('i'))} and now_is.moves = ${moves('recoup.blocks')})
   limit 1),
 won as (
-  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now
+  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now, quota_until = null
   from pick p where u.ctid = p.tid and u.tableoid = p.part
   returning u.id),
 let_in as (

@@ -5,15 +5,19 @@ import type { InputOf } from '../db/statement.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
+import { type Used, type UseKey, useInput } from '../windows/inputs.ts';
+import { Limits } from '../windows/windows.ts';
 import { type Block, type ListBlocks, readBlocks } from './blocks.ts';
 import { closeBlock } from './close.ts';
 import { type Explained, explained, instant, whenBack } from './explained.ts';
 import { type BlockEvent, type HistoryOptions, readHistory, readHistoryPage } from './history.ts';
 import * as checked from './inputs.ts';
+import { ofUpstreams, useUpstream } from './limits.ts';
 import { type ListUpstreams, readUpstreams } from './list.ts';
 import { type Pool, type PoolState, readPool, readPools } from './pools.ts';
 import { blockProvider, type ProviderRow } from './provider.ts';
 import { explainUpstreams } from './queries.ts';
+import { setApart } from './quota.ts';
 import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
 import { reportUpstream } from './report.ts';
@@ -38,6 +42,8 @@ export interface Reported {
   step: number | null;
   /** Blocks that it closed. */
   closed: number;
+  /** What became of its use; null: nothing was to be booked. */
+  use: CapacityOutcome<'window.use'> | null;
 }
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
   no_upstream: 'no_upstream',
@@ -55,9 +61,11 @@ function orThrow<A extends RawAnswer>(answer: A, facts: Record<string, unknown>)
 
 /** The functions of one runner: of the handle, or of a transaction. */
 export class Upstreams {
+  readonly limits: Limits;
   readonly #runner: Runner;
 
   constructor(runner: Runner) {
+    this.limits = new Limits(runner, ofUpstreams);
     this.#runner = runner;
   }
 
@@ -120,18 +128,37 @@ export class Upstreams {
     return { outcome: answer.outcome as 'extended', leaseUntil: instant(answer.lease_until) };
   }
 
-  /** Gives a slot back without saying how it went. */
-  async release(lease: string): Promise<{ outcome: CapacityOutcome<'upstream.release'> }> {
-    const answer = await this.#runner.call(releaseUpstream, { lease_id: check.id('lease', lease) });
+  /** Gives a slot back without saying how it went. With `use`, that is booked as by a report; else nothing was used. */
+  async release(
+    lease: string,
+    used: Pick<checked.Report, 'use' | 'key' | 'model' | 'capability'> = {},
+  ): Promise<{ outcome: CapacityOutcome<'upstream.release'> }> {
+    check.onlyFields('release', used, ['use', 'key', 'model', 'capability']);
+    const row = { lease_id: check.id('lease', lease) };
+    if (used.use) await this.#book(null, checked.scopesInput(used), used.use, { ...used, lease });
+    const answer = await this.#runner.call(releaseUpstream, row);
     return { outcome: answer.outcome as 'released' };
   }
 
+  /** Of an upstream, or of the one that the lease is of. A statement of its own: it applies whatever becomes of the report. */
+  async #book(upstream: string | null, scopes: string[], use: Used | undefined, by: UseKey): Promise<Reported['use']> {
+    const row = useInput(use, by);
+    if (row === null) return null;
+    const of = { upstream_id: upstream, lease_id: by.lease ?? null };
+    const { outcome, full } = await this.#runner.call(useUpstream, { ...of, ...row, scopes });
+    for (let round = 0; full !== null && round < MAX_APART; round++) {
+      if ((await this.#runner.read(setApart, [{ upstream_id: full }]))[0]!.outcome !== 'again') break;
+    }
+    return outcome as 'booked';
+  }
+
   /**
-   * Says how a use went, and gives its slot back. A failure with a `block` is `blocked`, `extended`, `reopened`, or `duplicate`: it was under
+   * Says how a use went, what it used, and gives its slot back. A failure with a `block` is `blocked`, `extended`, `reopened`, or `duplicate`: it was under
    * way already when the block came. A success closes what it refutes. Refuses `no_upstream`.
    */
   async report(input: checked.Report): Promise<Reported> {
     const row = checked.reportInput(input);
+    const use = await this.#book(row.upstream_id, row.scopes, input.use, input);
     const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
     const { provider, closed } = answer;
     for (const [policy, how] of answer.recoveries ?? []) this.#runner.observe('block.recover', how, { policy });
@@ -139,7 +166,7 @@ export class Upstreams {
     const opens = ['blocked', 'extended', 'reopened'].includes(outcome) && row.subject_type === 'upstream';
     const wide = opens && row.kind === 'server_error' && row.scope === '' ? await this.#blockProvider(provider) : null;
     const { block, until, step } = wide?.block ? wide : answer;
-    return { outcome, block, until: instant(until), step: block === null ? null : step, closed };
+    return { outcome, block, until: instant(until), step: block === null ? null : step, closed, use };
   }
 
   /**
@@ -262,5 +289,7 @@ const NONE = {
 
 /** More than any honest crowd needs before it is told to come back. */
 const MAX_ROUNDS = 20;
+/** Where others change the limit so often, one of them says it. */
+const MAX_APART = 3;
 /** So many of each priority are looked at for when to come back: an estimate anyway. */
 const NEAREST = 20;

@@ -1,5 +1,7 @@
 // Whether an upstream may be used now: the one predicate of selection, explanation, health and lists, check by check.
 
+import { usedUp } from '../windows/rules.ts';
+
 /** What an upstream row `u` shares with others. */
 const sharedOf = (u: string) =>
   `(values ('quota_group', ${u}.quota_group), ('provider', ${u}.provider), ('route', ${u}.route)) subject (type, id)`;
@@ -42,10 +44,14 @@ export const slotsOut = (u: string) =>
   `(select count(*) from (
     select l.lease_until from recoup.upstream_leases l where l.upstream_id = ${u}.id offset 0) l where l.lease_until > recoup.clock())`;
 
+/** The limits on the upstream `u` that are used up, in the scopes. */
+export const quotasOn = (u: string, scopes: string) => usedUp(subjectsOf(u), scopes);
+
 /** Whether `u` may be used now, apart from its status. */
 export const usable = (u: string, scopes: string) => `
   (${u}.max_concurrency is null or ${slotsOut(u)} < ${u}.max_concurrency)
-  and not exists (select from (${blocksOn(u, scopes)}) b where b."check" is not null)`;
+  and not exists (select from (${blocksOn(u, scopes)}) b where b."check" is not null)
+  and not exists (select from (${quotasOn(u, scopes)}) q)`;
 
 /** The scopes that a use has: everything, and its model and capabilities. */
 export const scopesOf = (i: string) =>

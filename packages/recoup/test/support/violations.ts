@@ -1,5 +1,6 @@
 // Rows that break a rule of the schema and nothing else, for every rule, beside rows that are fine.
 import * as capacity from './violations-of-capacity.ts';
+import * as windows from './violations-of-windows.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -39,6 +40,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   epochs: { number: 1, id: 'e', opened_at: AT, reason: 'r' },
   migrations: { number: 99, name: 'n', checksum: 'c', compatible_from: 1, applied_at: AT },
   ...capacity.ROWS,
+  ...windows.ROWS,
 };
 
 const queued = { state: 'queued', lease_until: null, not_before: AT };
@@ -101,6 +103,7 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
   ],
   epochs: [{ number: 32767 }],
   ...capacity.FINE,
+  ...windows.FINE,
 };
 
 /** For each CHECK the changes that break it. Of what has several conditions, each is broken alone. */
@@ -209,6 +212,7 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   secrets_value: [{ value: '\\xab' }],
   epochs_number: [{ number: -1 }, { number: 32768 }],
   ...capacity.BROKEN,
+  ...windows.BROKEN,
 };
 
 /** For each key two changes of the row that is fine: both rows have the same key, and differ in all that is not in it. */
@@ -230,6 +234,7 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   epochs_pkey: [{}, { id: 'other' }],
   migrations_pkey: [{}, { name: 'other' }],
   ...capacity.TWICE,
+  ...windows.TWICE,
 };
 
 /** What would rewrite history, by the trigger that refuses it: also where no row would match. */
