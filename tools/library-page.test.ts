@@ -29,6 +29,7 @@ const parts = [
   { path: 'src/jobs/dead-letters.ts', name: 'DeadLetters', calls: 'deadLetters', atLeast: 5 },
   { path: 'src/queues/configure.ts', name: 'Queues', calls: 'queues', atLeast: 3 },
   { path: 'src/upstreams/upstreams.ts', name: 'Upstreams', calls: 'upstreams', atLeast: 10 },
+  { path: 'src/inbox/inbox.ts', name: 'Inbox', calls: 'inbox', atLeast: 4 },
   { path: 'src/feed/feed.ts', name: 'Feed', calls: 'feed', atLeast: 2 },
   { path: 'src/epochs.ts', name: 'Epochs', calls: 'epochs', atLeast: 3 },
 ];

@@ -61,6 +61,13 @@ export const errors = {
   no_wallet: { status: 404, exit: 4, retry: false, sentence: 'There is no wallet of that id.' },
   no_upstream: { status: 404, exit: 4, retry: false, sentence: 'There is no upstream of that id.' },
   no_block: { status: 404, exit: 4, retry: false, sentence: 'There is no block of that id.' },
+  manual_block: {
+    status: 409,
+    exit: 5,
+    retry: false,
+    sentence: 'Only a person or a new credential ends this block: neither time nor news does.',
+  },
+  no_item: { status: 404, exit: 4, retry: false, sentence: 'There is no open item of that id in the inbox.' },
   upstream_busy: { status: 503, exit: 7, retry: true, sentence: 'Another transaction holds the upstream.' },
   upstream_retired: { status: 409, exit: 5, retry: false, sentence: 'The upstream is retired: register another one.' },
   no_job: { status: 404, exit: 4, retry: false, sentence: 'There is no job of that id in that wallet.' },

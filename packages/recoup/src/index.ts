@@ -11,6 +11,7 @@ export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
 export type { FeedEvent } from './feed/events.ts';
 export type { LedgerEntry, LedgerFilter } from './feed/ledger.ts';
+export type { InboxFilter, InboxItem, InboxNote, Remark, Snooze, Take } from './inbox/inbox.ts';
 export { idProblem } from './input.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export { jsonProblem } from './jobs/inputs.ts';
@@ -53,8 +54,19 @@ export {
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
-export type { BlockFacts, Change, Register, Report, Select, UpstreamStatus } from './upstreams/inputs.ts';
-export type { BlockEvent, Explained, Failing, Reported, Selected } from './upstreams/upstreams.ts';
+export type { DroppedHint, ProviderAnswer } from './upstreams/answer.ts';
+export type { BlockEvent, Explained, Failing, KnownWindow, Selected } from './upstreams/explaining.ts';
+export type {
+  BlockFacts,
+  Change,
+  Register,
+  ReplaceCredential,
+  Report,
+  Select,
+  UpstreamStatus,
+} from './upstreams/inputs.ts';
+export type { Note, WindowFacts } from './upstreams/note-input.ts';
+export type { Noted, Reported, ReportedBlock } from './upstreams/reporting.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
 export type {
   Adjust,

@@ -5,7 +5,9 @@ import { asRefusal } from './db/failures.ts';
 import { migrations } from './db/migrate.ts';
 import type { Pools } from './db/pool.ts';
 import { inSchema } from './db/schema.ts';
+import { inboxChecks } from './inbox/checks.ts';
 import { onlyFields, optionalInteger } from './input.ts';
+import { upstreamChecks } from './upstreams/checks.ts';
 
 /** One thing that does not add up. */
 export interface Problem {
@@ -187,6 +189,8 @@ where b.id is null or e.block_id is null or e.count <> b.generation or e.first <
   or e.closings <> (b.closed_at is not null)::int or (b.closed_at is not null and e.closing <> e.last)
 order by coalesce(b.id, e.block_id) limit $1`,
   },
+  ...upstreamChecks,
+  ...inboxChecks,
 ];
 
 /** The row that holds the settings of every queue without its own: without it no job can be submitted. */

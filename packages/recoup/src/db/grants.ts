@@ -6,8 +6,8 @@ import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
 /**
  * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries never changed;
- * nor are upstreams and blocks, nor what happened to a block. Jobs, attempts and lease requests are deleted by pruning; notes
- * may be erased, which is a person's work.
+ * nor are upstreams, blocks and snapshots, nor what happened to an upstream or a block, nor notes of the inbox. Jobs, attempts
+ * and lease requests are deleted by pruning; notes may be erased, which is a person's work.
  */
 export const RIGHTS: Readonly<Record<string, string>> = {
   migrations: 'select',
@@ -23,7 +23,11 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   upstreams: 'select, insert, update',
   blocks: 'select, insert, update',
   block_events: 'select, insert',
+  upstream_events: 'select, insert',
   upstream_leases: 'select, insert, update, delete',
+  snapshots: 'select, insert, update',
+  affinities: 'select, insert, update, delete',
+  inbox_notes: 'select, insert',
   // Opened by the role that owns the schema.
   epochs: 'select',
 };

@@ -1,4 +1,4 @@
-// Sweep: leases of slots that lapsed long ago, and blocks that nobody has tried for a day.
+// Sweep: leases of slots that lapsed long ago, sticky keys that nobody uses, and blocks that nobody has tried for a day.
 
 import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
@@ -19,12 +19,25 @@ gone as (delete from recoup.upstream_leases l using old o where l.id = o.id retu
 select json_build_array(json_build_object('forgotten', (select count(*) from gone)))::text as answer`,
 );
 
+/** A key that was not used for its age counts nowhere. */
+export const forgetAffinities = statement<typeof columns, { forgotten: number }>(
+  'affinity.forget',
+  columns,
+  () => `
+old as (
+  select pool, key from recoup.affinities where until <= recoup.clock()
+  order by until limit (select count from input) for update skip locked),
+gone as (delete from recoup.affinities a using old o where a.pool = o.pool and a.key = o.key and a.until <= recoup.clock() returning a.key)
+select json_build_array(json_build_object('forgotten', (select count(*) from gone)))::text as answer`,
+);
+
 const LEASES = 5000;
 const PAGE = 500;
 const PAGES = 20;
 
 export async function sweepUpstreams(runner: Runner, signal: AbortSignal): Promise<void> {
   await runner.read(forgetLeases, [{ count: LEASES }]);
+  await runner.read(forgetAffinities, [{ count: LEASES }]);
   let after: UnusedRow | undefined;
   for (let page = 0; page < PAGES && !signal.aborted; page++) {
     const rows = await runner.read(unusedBlocks, [

@@ -76,41 +76,90 @@ from found`,
 
 const oneUpstream = { upstream_id: 'text' } as const;
 
+/** Of a block, or of the upstream itself: then `block` and what belongs to one are null, and `settings` is what was set from then on. */
 export interface HistoryRow {
-  block: number;
+  block: number | null;
   subject: string;
   scope: string;
-  kind: string;
-  source: string;
-  policy: string;
+  kind: string | null;
+  source: string | null;
+  policy: string | null;
   type: string;
   at: string;
   until: string | null;
-  step: number;
-  evidenceAt: string;
+  step: number | null;
+  evidenceAt: string | null;
   closedAs: string | null;
   actor: string | null;
   reason: string | null;
+  settings: Record<string, string | number | null> | null;
 }
 
-/** What happened to an upstream, by its own blocks and those of its group, provider and route; oldest first. */
+/**
+ * What happened to an upstream, oldest first: what was set of it, and its own blocks and those of its group, provider and route. A
+ * `contradicted` is no event of a block, which stays as it is: it says when something spoke against it.
+ */
 export const upstreamHistory = statement<typeof oneUpstream, HistoryRow>(
   'upstream.history',
   oneUpstream,
   () => `
-found as materialized (
-  select b.*, e.type, e.at, e.until as e_until, e.step as e_step, e.evidence_at as e_evidence_at, e.actor, e.reason as e_reason, e.generation as e_generation
-  from input i
+blocks as materialized (
+  select b.* from input i
   cross join lateral (select * from recoup.upstreams where id = i.upstream_id) u
   cross join lateral ${subjectsOf('u')}
   cross join lateral (
     select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null
     union all
-    (select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b
-  join recoup.block_events e on e.block_id = b.id)
-select coalesce(json_agg(json_build_object('block', id, 'subject', subject_type || ':' || subject_id, 'scope', scope, 'kind', kind, 'source', source,
-  'policy', policy, 'type', type, 'at', at, 'until', e_until, 'step', e_step, 'evidenceAt', e_evidence_at, 'closedAs', case when type = 'closed' then closed_as end,
-  'actor', actor, 'reason', e_reason) order by at, id, e_generation), '[]')::text as answer
+    (select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b),
+found as materialized (
+  select b.*, e.type, e.at, e.until as e_until, e.step as e_step, e.evidence_at as e_evidence_at, e.actor, e.reason as e_reason, e.generation as nth, null::jsonb as settings
+  from blocks b join recoup.block_events e on e.block_id = b.id
+  union all
+  select b.*, 'contradicted', b.contradicted_at, null, null, null, null, null, null, null from blocks b where b.contradicted_at is not null
+  union all
+  select b.*, e.type, e.at, null, null, null, e.actor, e.reason, e.number, e.settings
+  from input i join recoup.upstream_events e on e.upstream_id = i.upstream_id left join recoup.blocks b on false)
+select coalesce(json_agg(json_build_object('block', f.id, 'subject', coalesce(f.subject_type || ':' || f.subject_id, 'upstream:' || i.upstream_id),
+  'scope', coalesce(f.scope, ''), 'kind', f.kind, 'source', f.source, 'policy', f.policy, 'type', f.type, 'at', f.at, 'until', f.e_until, 'step', f.e_step,
+  'evidenceAt', f.e_evidence_at, 'closedAs', case when f.type = 'closed' then f.closed_as end, 'actor', f.actor, 'reason', f.e_reason,
+  'settings', f.settings) order by f.at, f.id nulls first, f.nth nulls last), '[]')::text as answer
+from found f cross join input i`,
+);
+
+/** Whose decoder reads its answers. */
+export const providerOf = statement<typeof oneUpstream, { provider: string }>(
+  'upstream.provider',
+  oneUpstream,
+  () => `
+found as materialized (
+  select u.provider from input i cross join lateral (select provider from recoup.upstreams where id = i.upstream_id) u)
+select coalesce(json_agg(json_build_object('provider', provider)), '[]')::text as answer from found`,
+);
+
+export interface SnapshotRow {
+  subject: string;
+  scope: string;
+  name: string;
+  kind: string;
+  lengthMs: number | null;
+  used: number | null;
+  exhausted: boolean;
+  resetsAt: string | null;
+  observedAt: string;
+}
+
+/** The latest of each window of an upstream and of its group. */
+export const snapshotsOf = statement<typeof oneUpstream, SnapshotRow>(
+  'upstream.snapshots',
+  oneUpstream,
+  () => `
+found as materialized (
+  select s.* from input i
+  cross join lateral (select id, quota_group from recoup.upstreams where id = i.upstream_id) u
+  cross join lateral (values ('upstream', u.id), ('quota_group', u.quota_group)) subject (type, id)
+  cross join lateral (select * from recoup.snapshots s where s.subject_type = subject.type and s.subject_id = subject.id) s)
+select coalesce(json_agg(json_build_object('subject', subject_type || ':' || subject_id, 'scope', scope, 'name', name, 'kind', kind, 'lengthMs', length_ms,
+  'used', used, 'exhausted', exhausted, 'resetsAt', resets_at, 'observedAt', observed_at) order by subject_type desc, scope, name), '[]')::text as answer
 from found`,
 );
 

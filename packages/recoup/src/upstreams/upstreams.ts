@@ -1,82 +1,45 @@
 // The upstreams of a handle: register, select, report, give back; block and free by hand; ask why, and since when.
 import { randomUUID } from 'node:crypto';
-import type { RawAnswer, Runner } from '../db/runner.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runner } from '../db/runner.ts';
 import type { InputOf } from '../db/statement.ts';
-import { type ErrorCode, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
 import { closeBlock } from './close.ts';
+import { replaceCredential } from './credential.ts';
+import {
+  type BlockEvent,
+  type Explained,
+  explained,
+  happened,
+  type KnownWindow,
+  known,
+  none,
+  type Selected,
+} from './explaining.ts';
 import * as checked from './inputs.ts';
-import { blockProvider, type ProviderRow } from './provider.ts';
-import { type Check, type ExplainedRow, explainUpstreams, type HistoryRow, upstreamHistory } from './queries.ts';
+import type { Note } from './note-input.ts';
+import { explainUpstreams, snapshotsOf, upstreamHistory } from './queries.ts';
 import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
-import { reportUpstream } from './report.ts';
+import { type Decoding, instant, type Noted, orThrow, type Reported, Reporting } from './reporting.ts';
 import { selectUpstream } from './select.ts';
 
-/** One reason why an upstream is not used now, with what a person can do about it. */
-export interface Failing extends Omit<Check, 'until'> {
-  /** When it is expected to end: an estimate. Null: not by time. */
-  until: Date | null;
-}
-export interface Explained {
-  upstream: string;
-  provider: string;
-  usable: boolean;
-  /** Every failing check, not only the first. */
-  failing: Failing[];
-  /** When it is expected back: an estimate; null where a person has to act first. */
-  expectedRecoveryAt: Date | null;
-  slotsOut: number;
-  maxConcurrency: number | null;
-}
-export interface Selected {
-  outcome: CapacityOutcome<'upstream.select'>;
-  upstream: string | null;
-  provider: string | null;
-  credentialRef: string | null;
-  lease: string | null;
-  leaseUntil: Date | null;
-  /** Of `none`: when to ask again, at most 300 s; and when the pool is expected back: an estimate. */
-  retryAfterMs: number | null;
-  expectedRecoveryAt: Date | null;
-}
-export interface Reported {
-  outcome: CapacityOutcome<'upstream.report'>;
-  /** The block it was about, and until when; the provider's, where the trouble is the provider's. */
-  block: number | null;
-  until: Date | null;
-  step: number | null;
-  /** Blocks that it closed. */
-  closed: number;
-}
-export interface BlockEvent extends Omit<HistoryRow, 'at' | 'until' | 'evidenceAt'> {
-  at: Date;
-  until: Date | null;
-  evidenceAt: Date;
-}
-
-const MAX_RETRY_MS = 300_000;
-const REFUSED: Readonly<Record<string, ErrorCode>> = {
-  no_upstream: 'no_upstream',
-  no_block: 'no_block',
-  conflict: 'conflict',
-  retired: 'upstream_retired',
-};
-const instant = (text: string | null) => (text === null || text === 'infinity' ? null : new Date(text));
-
-function orThrow<A extends RawAnswer>(answer: A, facts: Record<string, unknown>): A {
-  const code = REFUSED[answer.outcome];
-  if (code) throw new Refusal(code, undefined, facts);
-  return answer;
-}
+/** More than any honest crowd needs before it is told to come back. */
+const MAX_ROUNDS = 20;
+/** So many rounds longer a sticky key waits for its own, before it takes another for once. */
+const STICKY_ROUNDS = 30;
+/** So many of each priority are looked at for when to come back: an estimate anyway. */
+const NEAREST = 20;
 
 /** The functions of one runner: of the handle, or of a transaction. */
 export class Upstreams {
   readonly #runner: Runner;
+  readonly #reporting: Reporting;
 
-  constructor(runner: Runner) {
+  constructor(runner: Runner, decoding: Decoding) {
     this.#runner = runner;
+    this.#reporting = new Reporting(runner, decoding);
   }
 
   /** Makes an upstream known. `registered`; `duplicate`: it is, just so; `changed`: it was with other settings. Refuses `conflict`: in another pool or at another provider. */
@@ -97,17 +60,34 @@ export class Upstreams {
   }
 
   /**
+   * Another credential, or another secret behind the same reference: what was blocked because of the old one is open again, and failures of
+   * requests with the old one change nothing any more. `duplicate`: that reference, and nothing was blocked. Refuses `no_upstream`,
+   * `upstream_retired`.
+   */
+  async replaceCredential(
+    upstream: string,
+    input: checked.ReplaceCredential,
+  ): Promise<{ outcome: CapacityOutcome<'upstream.replaceCredential'>; closed: number }> {
+    const row = checked.replaceCredentialInput(upstream, input);
+    const { outcome, closed } = orThrow(await this.#runner.call(replaceCredential, row), { upstream });
+    return { outcome: outcome as 'replaced', closed };
+  }
+
+  /**
    * Leases a slot of the best upstream that is usable now. `none`: with when to ask again. Give the slot back with `report` or
    * `release`; what is not given back lapses.
    */
   async select(input: checked.Select): Promise<Selected> {
-    const { lease_id, ...row } = checked.selectInput(input);
+    const { lease_id, sticky, ...row } = checked.selectInput(input);
     const id = lease_id ?? randomUUID();
     for (let round = 0; ; round++) {
-      const [answer] = await this.#runner.read(selectUpstream, [{ ...row, lease_id: id }]);
+      // Where the key's own is in others' hands all the time, any is better than none; the key stays where it was.
+      const key = round < STICKY_ROUNDS ? sticky : null;
+      const [answer] = await this.#runner.read(selectUpstream, [{ ...row, sticky: key, lease_id: id }]);
       if (answer!.outcome === 'selected') {
         this.#runner.observe('upstream.select', 'selected');
         const { upstream, provider, credential_ref, lease_until } = answer!;
+        this.#reporting.knows(upstream!, provider!);
         const lease = { lease: id, leaseUntil: instant(lease_until) };
         return {
           outcome: 'selected',
@@ -119,10 +99,18 @@ export class Upstreams {
           expectedRecoveryAt: null,
         };
       }
+      if (key !== null && answer!.outcome === 'again') {
+        await sleep(Math.random() * round);
+        continue;
+      }
       // Passed over is not out: who was being selected or reported in that moment is looked at again.
       const { pool, model, capability } = row;
       const { all, now } = await this.#look({ pool, model, capability, nearest: NEAREST });
-      if (round < MAX_ROUNDS && (answer!.outcome === 'again' || all.some((one) => one.usable))) continue;
+      if (
+        round < (sticky === null ? 0 : STICKY_ROUNDS) + MAX_ROUNDS &&
+        (answer!.outcome === 'again' || all.some((one) => one.usable))
+      )
+        continue;
       this.#runner.observe('upstream.select', 'none');
       return none(all, now);
     }
@@ -145,32 +133,26 @@ export class Upstreams {
   }
 
   /**
-   * Says how a use went, and gives its slot back. A failure with a `block` is `blocked`, `extended`, `reopened`, or `duplicate`: it was under
-   * way already when the block came. A success closes what it refutes. Refuses `no_upstream`.
+   * Says how a use went, and gives its slot back: by what the provider answered (`answer`), or in your words. A failure with a `block` is
+   * `blocked`, `extended`, `reopened`, or `duplicate`: it was under way already when the block came. A success closes what it refutes.
+   * Refuses `no_upstream`.
    */
-  async report(input: checked.Report): Promise<Reported> {
-    const row = checked.reportInput(input);
-    const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
-    const { provider, closed } = answer;
-    const outcome = answer.outcome as Reported['outcome'];
-    const opens = ['blocked', 'extended', 'reopened'].includes(outcome) && row.subject_type === 'upstream';
-    const wide = opens && row.kind === 'server_error' && row.scope === '' ? await this.#blockProvider(provider) : null;
-    const { block, until, step } = wide?.block ? wide : answer;
-    return { outcome, block, until: instant(until), step: block === null ? null : step, closed };
+  report(input: checked.Report): Promise<Reported> {
+    return this.#reporting.report(input);
   }
 
   /**
-   * Whether the trouble is the provider's. A statement of its own behind the report: it concerns many upstreams, and where a process
-   * dies in between, the next failure asks again.
+   * What a provider says of its windows apart from a use: a usage page, a read-out of somebody else's. A window under 100 % ends a `snapshot`
+   * block of its scope; nothing goes back in time. `duplicate`: newer is known. Refuses `no_upstream`.
    */
-  async #blockProvider(provider: string): Promise<ProviderRow | null> {
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const [answer] = await this.#runner.read(blockProvider, [{ provider }]);
-      if (answer!.outcome === 'again') continue;
-      this.#runner.observe('provider.block', answer!.outcome);
-      return answer!;
-    }
-    return null;
+  note(input: Note): Promise<Noted> {
+    return this.#reporting.note(input);
+  }
+
+  /** The latest that is known of each window of an upstream and its group, by scope and name. */
+  async snapshots(upstream: string): Promise<KnownWindow[]> {
+    const rows = await this.#runner.read(snapshotsOf, [{ upstream_id: check.id('upstream', upstream) }]);
+    return rows.map(known);
   }
 
   /** Takes an upstream out by hand, until it is freed by hand. */
@@ -179,7 +161,10 @@ export class Upstreams {
     return this.report({ upstream, success: false, block, ...(actor === undefined ? {} : { actor }) });
   }
 
-  /** Ends a block, whatever its kind. `duplicate`: it is closed, or has changed since the `generation` that was seen. Refuses `no_block`. */
+  /**
+   * Ends a block, whatever its kind. `duplicate`: it is closed, or has changed since the `generation` that was seen. Refuses `no_block`,
+   * and `manual_block` for one that only a person or a new credential ends.
+   */
   async free(
     block: number,
     {
@@ -221,64 +206,9 @@ export class Upstreams {
     return { all: rows.map(explained), now: Date.parse(rows[0]?.now ?? '') };
   }
 
-  /** Who blocked an upstream and who freed it, when, on what evidence; oldest first. */
+  /** Who changed an upstream, who blocked and who freed it, when, on what evidence; oldest first. */
   async history(upstream: string): Promise<BlockEvent[]> {
     const rows = await this.#runner.read(upstreamHistory, [{ upstream_id: check.id('upstream', upstream) }]);
-    return rows.map((row) => ({
-      ...row,
-      at: new Date(row.at),
-      until: instant(row.until),
-      evidenceAt: new Date(row.evidenceAt),
-    }));
+    return rows.map(happened);
   }
-}
-
-/** More than any honest crowd needs before it is told to come back. */
-const MAX_ROUNDS = 20;
-/** So many of each priority are looked at for when to come back: an estimate anyway. */
-const NEAREST = 20;
-
-function explained({ upstream, provider, status, slots_out, max_concurrency, checks, now }: ExplainedRow): Explained {
-  const failing: Failing[] = checks.map((one) => ({ ...one, until: instant(one.until) }));
-  const rest = {
-    block: null,
-    kind: null,
-    source: null,
-    policy: null,
-    subject: null,
-    scope: null,
-    until: null,
-    reason: null,
-  };
-  if (status !== 'on')
-    failing.unshift({ check: status, ...rest, nextStep: status === 'retired' ? 'register another' : 'switch it on' });
-  if (max_concurrency !== null && slots_out >= max_concurrency)
-    failing.push({ check: 'slots', ...rest, nextStep: 'wait for a slot' });
-  const blocks = failing.filter((one) => one.check === 'blocked');
-  const ends = blocks.map((one) => one.until);
-  const needsPerson = status !== 'on' || ends.includes(null);
-  const at = needsPerson ? null : new Date(Math.max(Date.parse(now), ...ends.map((end) => end!.getTime())));
-  return {
-    upstream,
-    provider,
-    usable: failing.length === 0,
-    failing,
-    expectedRecoveryAt: at,
-    slotsOut: slots_out,
-    maxConcurrency: max_concurrency,
-  };
-}
-
-/** `now`: the database's clock when they were looked at. */
-function none(all: readonly Explained[], now: number): Selected {
-  const ends = all.flatMap((one) => (one.expectedRecoveryAt === null ? [] : [one.expectedRecoveryAt.getTime()]));
-  const earliest = ends.length === 0 ? null : Math.min(...ends);
-  const wait = earliest === null ? MAX_RETRY_MS : Math.min(Math.max(earliest - now, 1000), MAX_RETRY_MS);
-  const nothing = { upstream: null, provider: null, credentialRef: null, lease: null, leaseUntil: null };
-  return {
-    outcome: 'none',
-    ...nothing,
-    retryAfterMs: wait,
-    expectedRecoveryAt: earliest === null ? null : new Date(earliest),
-  };
 }

@@ -23,9 +23,12 @@ export const failing = async (s: Stage, upstream: string, model?: string) => {
   return one!.failing.map((check) => check.check);
 };
 
-/** What happened to an upstream, in order. */
-export const types = async (s: Stage, upstream: string) =>
-  (await s.recoup.upstreams.history(upstream)).map(({ type }) => type);
+/** What happened to the blocks of an upstream, in order. */
+export const types = async (s: Stage, upstream: string) => (await blockEvents(s, upstream)).map(({ type }) => type);
+
+/** The history of an upstream, without what was set of it. */
+export const blockEvents = async (s: Stage, upstream: string) =>
+  (await s.recoup.upstreams.history(upstream)).filter(({ block }) => block !== null);
 
 export const ms = (date: Date | null) => date!.getTime();
 
