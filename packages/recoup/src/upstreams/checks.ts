@@ -12,7 +12,7 @@ select null::text as wallet, null::bigint as seq, null::text as job,
     when e.upstream_id is null or e.count <> u.events or e.last <> u.events
       then ' counts ' || u.events || ' events and has ' || coalesce(e.count, 0) || coalesce(', up to ' || e.last, '')
     when e.registrations <> 1 then ' was not registered by its first event, or by another too'
-    else ' is set to ' || ${settingsOf('u')} || ', its last event says ' || e.settings end as detail
+    else ' is set to ' || (${settingsOf('u')})::text || ', its last event says ' || e.settings::text end as detail
 from recoup.upstreams u
 full join (
   select upstream_id, count(*) as count, max(number) as last,

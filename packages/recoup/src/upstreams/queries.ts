@@ -122,7 +122,7 @@ found as materialized (
 select coalesce(json_agg(json_build_object('block', f.id, 'subject', coalesce(f.subject_type || ':' || f.subject_id, 'upstream:' || i.upstream_id),
   'scope', coalesce(f.scope, ''), 'kind', f.kind, 'source', f.source, 'policy', f.policy, 'type', f.type, 'at', f.at, 'until', f.e_until, 'step', f.e_step,
   'evidenceAt', f.e_evidence_at, 'closedAs', case when f.type = 'closed' then f.closed_as end, 'actor', f.actor, 'reason', f.e_reason,
-  'settings', f.settings) order by f.at, f.id nulls first, f.nth nulls last), '[]')::text as answer
+  'settings', f.settings) order by f.at, f.id nulls first, f.type = 'closed', f.nth), '[]')::text as answer
 from found f cross join input i`,
 );
 

@@ -4,7 +4,6 @@ import type { RawAnswer, Runner } from '../db/runner.ts';
 import type { Dropped } from '../decoders/facts/facts.ts';
 import type { Rules } from '../decoders/rules.ts';
 import { type ErrorCode, InvalidInput, Refusal } from '../errors.ts';
-import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
 import { type Asked, checkAnswer, type Decoded, type DroppedHint, decoded, type ProviderAnswer } from './answer.ts';
 import * as checked from './inputs.ts';
