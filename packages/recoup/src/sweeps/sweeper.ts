@@ -61,8 +61,8 @@ export class Sweeper {
     const lapsed = await sweepLapsed(this.#runner, { onError, wake: this.#wake, signal: this.#stop.signal });
     const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
     await sweepLeaseRequests(this.#runner);
-    await sweepUpstreams(this.#runner, this.#stop.signal);
-    const swept = { lapsed: lapsed.done, failed: lapsed.failed, pruned };
+    const failed = await sweepUpstreams(this.#runner, this.#stop.signal, onError);
+    const swept = { lapsed: lapsed.done, failed: lapsed.failed + failed, pruned };
     this.#options.onSweep(swept);
     return swept;
   }

@@ -2,6 +2,7 @@
 
 import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
+import { Refusal } from '../errors.ts';
 import { lapseBlock } from '../upstreams/close.ts';
 import { type UnusedRow, unusedBlocks } from '../upstreams/queries.ts';
 
@@ -35,20 +36,32 @@ const LEASES = 5000;
 const PAGE = 500;
 const PAGES = 20;
 
-export async function sweepUpstreams(runner: Runner, signal: AbortSignal): Promise<void> {
+/** How many blocks could not be ended now; `onError` is told of each. */
+export async function sweepUpstreams(
+  runner: Runner,
+  signal: AbortSignal,
+  onError: (error: Error) => void,
+): Promise<number> {
   await runner.read(forgetLeases, [{ count: LEASES }]);
   await runner.read(forgetAffinities, [{ count: LEASES }]);
+  let failed = 0;
   let after: UnusedRow | undefined;
   for (let page = 0; page < PAGES && !signal.aborted; page++) {
     const rows = await runner.read(unusedBlocks, [
       { after_until: after?.until, after_id: after?.block_id, count: PAGE },
     ]);
     // Of the generation that was read: one that was opened again or tried meanwhile stays.
-    await runner.many(
+    const answers = await runner.many(
       lapseBlock,
       rows.map(({ block_id, generation }) => ({ block_id, generation, closed_as: 'time', reason: 'unused for a day' })),
     );
+    for (const [index, answer] of answers.entries()) {
+      if (!(answer instanceof Refusal)) continue;
+      failed += 1;
+      onError(new Error(`The sweep cannot end block ${rows[index]!.block_id}: ${answer.message}`, { cause: answer }));
+    }
     after = rows.at(-1);
     if (rows.length < PAGE) break;
   }
+  return failed;
 }

@@ -140,7 +140,8 @@ written as (
     order by w.on_type, w.subject_id, w.scope, w.name, w.observed desc, w.ord desc) w
   on conflict (subject_type, subject_id, scope, name) do update set kind = excluded.kind, length_ms = excluded.length_ms, used = excluded.used,
     resets_at = excluded.resets_at, exhausted = excluded.exhausted, observed_at = excluded.observed_at
-  where recoup.snapshots.observed_at <= excluded.observed_at
+  where recoup.snapshots.observed_at < excluded.observed_at or (recoup.snapshots.observed_at = excluded.observed_at
+    and (recoup.snapshots.used, recoup.snapshots.resets_at, recoup.snapshots.exhausted) is distinct from (excluded.used, excluded.resets_at, excluded.exhausted))
   returning subject_type, subject_id, scope, name, observed_at)${answerEach(
     'seen s',
     `case when verdict = 'noted' and not exists (

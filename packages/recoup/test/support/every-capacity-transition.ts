@@ -73,8 +73,7 @@ export const CAPACITY_CASES: Readonly<Record<string, Case>> = {
         upstreams.note({ upstream: of, snapshots: [{ name: 'primary', used: 0.5 }], observedAt, elapsedMs: 0 });
     },
     first: 'noted',
-    // The same observation is as new as what is known; it says the same.
-    again: 'noted',
+    again: 'duplicate',
   },
   'block.close': {
     make: async (s) => {
@@ -95,7 +94,8 @@ export const CAPACITY_CASES: Readonly<Record<string, Case>> = {
   'inbox.snooze': {
     make: async (s) => {
       const of = await item(s);
-      return ({ inbox }) => inbox.snooze(of, { actor: 'ann', until: new Date(Date.now() + 3_600_000) });
+      const until = new Date(Date.now() + 3_600_000);
+      return ({ inbox }) => inbox.snooze(of, { actor: 'ann', until });
     },
     first: 'snoozed',
     again: 'duplicate',
