@@ -93,7 +93,7 @@ function blocksOf(facts: Facts, asked: Asked, left: (at: Date) => number): Block
     subject,
     // A quota of our own is nothing that a provider says.
     policy: policy as Exclude<Policy, 'quota'>,
-    scope: scopeOf(facts.scope, asked, ''),
+    scope: scopeOf(facts.scope.kind, [nameAsked(facts.scope, asked), facts.scope.name], ''),
     ...(said === '' ? {} : { reason: said }),
     ...(nextStep === null ? {} : { nextStep }),
   };
@@ -101,22 +101,22 @@ function blocksOf(facts: Facts, asked: Asked, left: (at: Date) => number): Block
   return hints.map(({ source, until }) => ({ ...block, source, forMs: left(until) }));
 }
 
-/**
- * What is meant, as a block's scope. Where the answer does not say which model or capability: the one that was asked for, or `otherwise`.
- * A name that is none (of more than 200 characters, not printable) is not one.
- */
-function scopeOf({ kind, name }: Scope, asked: Asked, otherwise: string): string {
+/** The model or capability that was asked for, in the caller's words: those that he will select by. */
+const nameAsked = ({ kind }: Scope, asked: Asked) => (kind === 'all' ? null : asked[kind]);
+
+/** The first name that is one, as a scope: not those of more than 200 characters, or not printable. */
+function scopeOf(kind: Scope['kind'], names: readonly (string | null)[], otherwise: string): string {
   if (kind === 'all') return '';
-  const names = [name, asked[kind]].map((one) => `${kind}:${one ?? ''}`);
-  return names.find((scope) => scope.length > kind.length + 1 && check.idProblem(scope) === null) ?? otherwise;
+  const scopes = names.flatMap((name) => (name ? [`${kind}:${name}`] : []));
+  return scopes.find((scope) => check.idProblem(scope) === null) ?? otherwise;
 }
 
-/** A window of some model that nobody names is kept as `model:*`: it says nothing about everything. */
+/** Of several windows each is about its own model. That of some model which nobody names is kept as `model:*`: it says nothing about everything. */
 export function windowRow(snapshot: Snapshot, asked: Asked): WindowRow {
   const { name, kind, lengthMs, used, resetsAt, observedAt, exhausted, scope } = snapshot;
   return {
     name: check.text('name', name, 200, 'cut') || kind,
-    scope: scopeOf(scope, asked, `${scope.kind}:*`),
+    scope: scopeOf(scope.kind, [scope.name, nameAsked(scope, asked)], `${scope.kind}:*`),
     kind,
     length_ms: lengthMs === null ? null : Math.max(1, Math.round(lengthMs)),
     used,
