@@ -5,6 +5,7 @@ import { newId, type Stage } from './stage.ts';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
 export const soft: BlockFacts = { kind: 'rate_limited', policy: 'auto' };
 
 /** A pool of its own with so many upstreams. */
