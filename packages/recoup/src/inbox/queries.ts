@@ -55,13 +55,15 @@ export const listInbox = statement<typeof columns, ItemRow>(
 found as materialized (
   select b.*, i.pool as of_pool from input i
   cross join lateral (
-    select b.*, 'block:' || b.id as item, n.owner, case when s.snoozed_until > recoup.clock() and not coalesce(b.contradicted_at > s.snoozed_at, false) then s.snoozed_until end as snoozed_until
+    select b.*, 'block:' || b.id as item, n.owner, h.snoozed_until
     from recoup.blocks b
     cross join lateral (select ${stateOf(`'block:' || b.id`)}) n
-    left join lateral (${lastSnooze(`'block:' || b.id`)}) s on true
+    left join lateral (
+      select s.snoozed_until from (${lastSnooze(`'block:' || b.id`)}) s
+      where s.snoozed_until > recoup.clock() and not coalesce(b.contradicted_at > s.snoozed_at, false)) h on true
     where b.closed_at is null and b.policy = 'manual' and b.id > coalesce(i.after, 0)
       and (i.owner is null or n.owner = i.owner) and (not coalesce(i.nobodys, false) or n.owner is null)
-      and (s.snoozed_until > recoup.clock() and not coalesce(b.contradicted_at > s.snoozed_at, false)) is not distinct from nullif(coalesce(i.snoozed, false), false)
+      and (h.snoozed_until is not null) = coalesce(i.snoozed, false)
       and (i.pool is null or exists (select from recoup.upstreams u where u.pool = i.pool and u.status <> 'retired' and ${concerned('b')}))
     order by b.id limit i.count) b),
 pools as materialized (
