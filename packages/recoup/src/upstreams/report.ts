@@ -49,11 +49,13 @@ const NEXT_UNTIL = `case policy when 'manual' then null else case source
       else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${nominal('step_no')})) end end`;
 
 /**
- * Of a success `s`, which open blocks `b` it speaks against. One of a half-open block's time counts if it began in it: a trial. A used-up
+ * Of a success `s`, which open blocks `b` it speaks against: those whose last failure was known before its request started. One that was
+ * under way beside that failure saw the same minute, and says nothing against it. One of a half-open block's time counts if it began in it: a trial. A used-up
  * quota is ended early by a snapshot alone. What only a person ends stays, and shows since when something speaks against it; what a
  * person has decided (`operator`) was never about how it answers.
  */
 const refutes = (s: string) => `b.closed_at is null and ${s}.scopes ? b.scope and b.evidence_at < ${s}.began
+      and (select max(e.at) from recoup.block_events e where e.block_id = b.id and e.type in ('opened', 'extended', 'reopened')) < ${s}.began
       and case b.policy when 'manual' then b.kind <> 'operator' and b.contradicted_at is null
         when 'snapshot' then b.until <= ${s}.began else b.until > ${s}.now or b.until <= ${s}.began end`;
 
@@ -61,6 +63,10 @@ const refutes = (s: string) => `b.closed_at is null and ${s}.scopes ? b.scope an
 const blocksAround = (s: string, where: string) => `${subjectsOf(s, 'upstream_id')}
     cross join lateral (
       select b.id as b_id from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and ${where}) b`;
+
+/** When the request of an input `i` began. */
+const BEGAN = `least(coalesce((select l.leased_at from recoup.upstream_leases l where l.id = i.lease_id and l.upstream_id = i.upstream_id),
+      i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock())`;
 
 /**
  * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
@@ -74,7 +80,10 @@ const blocksAround = (s: string, where: string) => `${subjectsOf(s, 'upstream_id
  * its request; a block that is due, whatever its policy, lets in twice as many trials for each, and closes after the one behind eight.
  * Two that meet at one block count one after the other.
  *
- * The upstream's row is held first: reports about one upstream take turns. `generation` says whether its blocks changed between
+ * A success that nothing blocked in its scopes stands against is `plain`: it holds no row and waits for none, as most are. A failure
+ * that is reported beside it may open a block just then; it would have, had it come after.
+ *
+ * Otherwise the upstream's row is held first: reports about one upstream take turns. `generation` says whether its blocks changed between
  * snapshot and lock; then it runs again. So it does where the row itself is another version and is to be written, as a selection leaves
  * it: an update finds what its snapshot sees. A block that a rival opened meanwhile on a shared subject is met by the unique index.
  */
@@ -82,16 +91,22 @@ export const reportUpstream = statement<typeof columns, ReportRow>(
   'upstream.report',
   columns,
   (lock) => `
+plain as materialized (
+  select i.ord, i.lease_id, i.upstream_id, u.provider, ${BEGAN} as began
+  from input i
+  cross join lateral (select id, provider, quota_group, route from recoup.upstreams where id = i.upstream_id) u
+  where i.success and not exists (select from input f where f.upstream_id = i.upstream_id and not f.success)
+    and not exists (select from ${subjectsOf('u')} cross join lateral (
+      select b.scope from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null offset 0) b
+      where i.scopes ? b.scope)),
 held as materialized (
-  select i.*, u.*, recoup.clock() as now,
-    least(coalesce((select l.leased_at from recoup.upstream_leases l where l.id = i.lease_id and l.upstream_id = i.upstream_id),
-      i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock()) as began,
+  select i.*, u.*, recoup.clock() as now, ${BEGAN} as began,
     case i.subject_type when 'upstream' then i.upstream_id when 'quota_group' then coalesce(u.quota_group, i.upstream_id)
       when 'provider' then u.provider when 'route' then coalesce(nullif(u.route, 'direct'), u.provider) end as subject_id,
     case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream'
       when i.subject_type = 'route' and u.route = 'direct' then 'provider' else i.subject_type end as on_type,
     row_number() over (partition by i.upstream_id order by i.ord) as nth
-  from (select * from input order by upstream_id, ord) i
+  from (select * from input where ord not in (select ord from plain) order by upstream_id, ord) i
   left join lateral (
     select true as has_upstream, ctid as tid, tableoid as part, provider, quota_group, route, generation, credential_at
     from recoup.upstreams where id = i.upstream_id for no key update ${lock}) u on true),
@@ -185,9 +200,13 @@ done as materialized (
   from seen s
   left join opened o on s.verdict = 'blocked' and (s.on_type, s.subject_id, s.scope, s.kind, s.source) = (o.subject_type, o.subject_id, o.scope, o.kind, o.source)
   left join changed c on c.ord = s.ord),
+answered as (
+  select ord, outcome, block, block_until, step_no, closed, provider, began from done
+  union all select ord, 'noted', null, null, null, 0, provider, began from plain),
 given as (
-  delete from recoup.upstream_leases l using (select lease_id, upstream_id from done where outcome not in ('busy', 'again')) d
-  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('done', 'outcome', {
+  delete from recoup.upstream_leases l using (
+    select lease_id, upstream_id from done where outcome not in ('busy', 'again') union all select lease_id, upstream_id from plain) d
+  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('answered', 'outcome', {
     block: 'block',
     until: 'block_until',
     step: 'step_no',

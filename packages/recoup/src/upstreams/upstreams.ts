@@ -24,6 +24,7 @@ import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
 import { type Decoding, instant, type Noted, orThrow, type Reported, Reporting } from './reporting.ts';
 import { selectUpstream } from './select.ts';
+import { Turns } from './turns.ts';
 
 /** More than any honest crowd needs before it is told to come back. */
 const MAX_ROUNDS = 20;
@@ -36,6 +37,7 @@ const NEAREST = 20;
 export class Upstreams {
   readonly #runner: Runner;
   readonly #reporting: Reporting;
+  readonly #turns = new Turns();
 
   constructor(runner: Runner, decoding: Decoding) {
     this.#runner = runner;
@@ -78,7 +80,11 @@ export class Upstreams {
    * `release`; what is not given back lapses.
    */
   async select(input: checked.Select): Promise<Selected> {
-    const { lease_id, sticky, ...row } = checked.selectInput(input);
+    const row = checked.selectInput(input);
+    return this.#turns.take(row.pool, () => this.#select(row));
+  }
+
+  async #select({ lease_id, sticky, ...row }: ReturnType<typeof checked.selectInput>): Promise<Selected> {
     const id = lease_id ?? randomUUID();
     for (let round = 0; ; round++) {
       // Where the key's own is in others' hands all the time, any is better than none; the key stays where it was.

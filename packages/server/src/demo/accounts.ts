@@ -62,5 +62,6 @@ const revoked = (): Refused => ({
 });
 const overloaded = (): Refused => ({
   status: 529,
+  headers: { 'retry-after': '1' },
   body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
 });
