@@ -53,6 +53,15 @@ test('a rule of an alias is for that alone, a rule of a provider for its aliases
   expect(by({ status: 403, provider: 'generic' }, { provider: 'mine' }).rule).toBe('cap');
 });
 
+test('a provider of your own is one that a rule names, in any case; what no rule names is noted', () => {
+  const mine = readRules({ rules: [{ ...rule, message: undefined, status: 403, provider: ['Acme', 'openai'] }] });
+  const read = (provider: string) => decode(answer({ provider }), { rules: mine });
+  for (const provider of ['acme', 'ACME'])
+    expect(read(provider)).toMatchObject({ provider: 'generic', class: 'billing', rule: 'cap', dropped: [] });
+  expect(read('acne')).toMatchObject({ rule: null, dropped: [{ rule: 'unknown_provider', value: 'acne' }] });
+  expect(read('kiro')).toMatchObject({ provider: 'bedrock', rule: null, dropped: [] });
+});
+
 test('a rule may say of whom and how much, and what to do', () => {
   const facts = by(
     { status: 403, class: 'overloaded', subject: 'quota_group', scope: 'model', nextStep: 'Wait.' },

@@ -1,6 +1,6 @@
 // From what a provider answered to what is blocked: every recorded answer, on a real database.
 import { afterEach, expect } from 'vitest';
-import { decode } from '../src/decoders.ts';
+import { decode, readRules } from '../src/decoders.ts';
 import { type DroppedHint, InvalidInput, type ProviderAnswer } from '../src/index.ts';
 import {
   answerOf,
@@ -129,6 +129,40 @@ onEvery(
       await client.query('rollback');
     }
     await expect(s.recoup.upstreams.report({ upstream, answer })).rejects.toMatchObject({ code: 'no_upstream' });
+  },
+);
+
+onEvery(
+  'rules of an operator decide first, for a provider of his own too; replicas without them read it as generic',
+  async (s) => {
+    const decoderRules = readRules({
+      rules: [
+        { name: 'empty', provider: 'acme', code: 'tank_empty', class: 'billing', nextStep: 'Fill it.' },
+        { name: 'busy', provider: 'acme', status: 200, code: 'busy', class: 'overloaded' },
+      ],
+    });
+    const recoup = await s.replica({ decoderRules });
+    const [upstream, other] = [await upstreamAt(s, 'Acme'), await upstreamAt(s, 'Acme')];
+    const body = { error: { code: 'tank_empty', message: 'no more' } };
+    expect(await recoup.upstreams.report({ upstream, answer: { status: 429, body } })).toMatchObject({
+      ...{
+        outcome: 'blocked',
+        class: 'billing',
+        rule: 'empty',
+        nextStep: 'Fill it.',
+        reason: 'tank_empty: no more',
+        dropped: [],
+      },
+    });
+    expect(await recoup.upstreams.report({ upstream, answer: { status: 200, body: { code: 'busy' } } })).toMatchObject({
+      class: 'overloaded',
+      rule: 'busy',
+    });
+    expect(await told(s, other, { status: 429, body })).toMatchObject({ class: 'rate_limited', rule: null });
+    await expect(s.replica({ decoderRules: { rules: [] } })).rejects.toMatchObject({
+      details: { field: 'decoderRules' },
+    });
+    await expect(s.replica({ onDropped: 5 as never })).rejects.toMatchObject({ details: { field: 'onDropped' } });
   },
 );
 

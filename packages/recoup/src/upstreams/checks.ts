@@ -3,6 +3,7 @@ import { settingsOf } from './register.ts';
 
 export const upstreamChecks = [
   {
+    // What a replica of before this schema registered beside newer ones has none, and counts none.
     name: 'upstreams.events',
     promise:
       'An upstream has the events 1 … n that it counts: the first registers it, and the last says how it is set.',
@@ -19,7 +20,7 @@ full join (
     count(*) filter (where (type = 'registered') = (number = 1)) - count(*) + 1 as registrations,
     (array_agg(settings order by number desc))[1] as settings
   from recoup.upstream_events group by upstream_id) e on e.upstream_id = u.id
-where u.id is null or e.upstream_id is null or e.count <> u.events or e.last <> u.events or e.registrations <> 1
+where u.id is null or (e.upstream_id is null and u.events > 0) or e.count <> u.events or e.last <> u.events or e.registrations <> 1
   or e.settings <> ${settingsOf('u')}
 order by coalesce(u.id, e.upstream_id) limit $1`,
   },

@@ -210,18 +210,24 @@ function blockInput(block: BlockFacts) {
   };
 }
 
-export function reportInput(input: Report) {
-  check.onlyFields('report', input, [
-    'upstream',
-    'lease',
-    'startedAt',
-    'elapsedMs',
-    'model',
-    'capability',
-    'success',
-    'block',
-    'actor',
-  ]);
+const REPORT = [
+  'upstream',
+  'lease',
+  'startedAt',
+  'elapsedMs',
+  'model',
+  'capability',
+  'answer',
+  'success',
+  'block',
+  'actor',
+];
+
+/** What a report may have: one in the caller's words, or one with an answer. */
+export const checkReport = (input: Report): void => check.onlyFields('report', input, REPORT);
+
+/** A report in the caller's words. */
+export function reportInput(input: Omit<Report, 'answer'>) {
   if (typeof input.success !== 'boolean')
     throw new InvalidInput('success', 'must be true or false; or give answer, what the provider answered');
   const { success } = input;

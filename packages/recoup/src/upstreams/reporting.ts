@@ -98,9 +98,10 @@ export class Reporting {
   }
 
   async report(input: checked.Report): Promise<Reported> {
+    checked.checkReport(input);
     const { answer, ...said } = input;
     if (answer === undefined) {
-      const { row, block } = checked.reportInput(said as checked.Report);
+      const { row, block } = checked.reportInput(said);
       const one = await this.#one(row);
       const { began: _, ...told } = one;
       const blocks = block === undefined ? [] : [{ ...told.first, source: row.source! }];
