@@ -48,9 +48,10 @@ describe.each(inject('servers'))('$name', ({ url }) => {
   test('upstreams: what is limited or revoked is passed over, a wrong request blames nobody, a new key frees', async () => {
     expect(await upstreams(database.url)).toEqual({
       answers: ['hello!', null, 'again!'],
-      failing: [['rate_limited'], ['put in a new key'], []],
-      freed: 'closed',
-      history: ['opened by a report', 'closed by ann'],
+      failing: [['rate_limited'], ['Create a new key or log in anew, and store it.'], []],
+      inbox: ['auth_revoked', 'ann', 0],
+      replaced: 'replaced',
+      history: ['registered by a report', 'opened by a report', 'credential by ann', 'closed by ann'],
     });
   });
 

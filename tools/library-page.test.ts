@@ -30,6 +30,7 @@ const parts = [
   { path: 'src/queues/configure.ts', name: 'Queues', calls: 'queues', atLeast: 3 },
   { path: 'src/upstreams/upstreams.ts', name: 'Upstreams', calls: 'upstreams', atLeast: 10 },
   { path: 'src/windows/windows.ts', name: 'Limits', calls: 'limits', atLeast: 5 },
+  { path: 'src/inbox/inbox.ts', name: 'Inbox', calls: 'inbox', atLeast: 4 },
   { path: 'src/feed/feed.ts', name: 'Feed', calls: 'feed', atLeast: 2 },
   { path: 'src/epochs.ts', name: 'Epochs', calls: 'epochs', atLeast: 3 },
 ];

@@ -18,6 +18,11 @@ const FILES: Record<string, string> = {
   'queue.configure': 'queues/configure.ts',
   'job.discard': 'jobs/redrive.ts',
   'upstream.extend': 'upstreams/release.ts',
+  'upstream.replaceCredential': 'upstreams/credential.ts',
+  'snapshot.note': 'upstreams/snapshot.ts',
+  'inbox.take': 'inbox/note.ts',
+  'inbox.snooze': 'inbox/note.ts',
+  'inbox.note': 'inbox/note.ts',
   'provider.block': 'upstreams/provider.ts',
   'block.close': 'upstreams/close.ts',
   'block.lapse': 'upstreams/close.ts',
@@ -111,6 +116,9 @@ function promisesPage(): string {
   const uniques = [...sql.matchAll(/create unique index (\w+) on recoup\.(\w+) ([\s\S]*?);/g)].map(
     ([, name, table, rule]) => `| \`${table}\` | \`${name}\` | \`unique ${cell(rule!.replaceAll(/\s+/g, ' '))}\` |`,
   );
+  const appendOnly = [...sql.matchAll(/create trigger (?!entries)(\w+)_append_only/g)].map(
+    ([, table]) => `| \`${table}\` | \`${table}_append_only\` | as \`entries_append_only\` |`,
+  );
   return [
     NOTE,
     '# Promises',
@@ -131,8 +139,7 @@ function promisesPage(): string {
     '|---|---|---|',
     ...constraints,
     ...uniques,
-    '| `epochs` | `epochs_append_only` | as `entries_append_only` |',
-    '| `block_events` | `block_events_append_only` | as `entries_append_only` |',
+    ...appendOnly,
     '| `entries` | `entries_append_only` | `before update or delete or truncate: refused, also for the owner and under the replica role` |',
     '',
   ].join('\n');

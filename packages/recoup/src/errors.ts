@@ -62,6 +62,13 @@ export const errors = {
   no_upstream: { status: 404, exit: 4, retry: false, sentence: 'There is no upstream of that id.' },
   no_limit: { status: 404, exit: 4, retry: false, sentence: 'There is no limit of that id.' },
   no_block: { status: 404, exit: 4, retry: false, sentence: 'There is no block of that id.' },
+  manual_block: {
+    status: 409,
+    exit: 5,
+    retry: false,
+    sentence: 'Only a person or a new credential ends this block: neither time nor news does.',
+  },
+  no_item: { status: 404, exit: 4, retry: false, sentence: 'There is no open item of that id in the inbox.' },
   upstream_busy: {
     status: 503,
     exit: 7,
@@ -69,12 +76,6 @@ export const errors = {
     sentence: 'Another transaction holds the upstream, or a limit of it.',
   },
   upstream_retired: { status: 409, exit: 5, retry: false, sentence: 'The upstream is retired: register another one.' },
-  needs_person: {
-    status: 409,
-    exit: 5,
-    retry: false,
-    sentence: 'The block is manual: only a person ends it, as operator or credential.',
-  },
   no_job: { status: 404, exit: 4, retry: false, sentence: 'There is no job of that id in that wallet.' },
   pruned: {
     status: 410,

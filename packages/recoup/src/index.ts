@@ -12,6 +12,7 @@ export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
 export type { FeedEvent } from './feed/events.ts';
 export type { LedgerEntry, LedgerFilter } from './feed/ledger.ts';
+export type { InboxFilter, InboxItem, InboxNote, Remark, Snooze, Take } from './inbox/inbox.ts';
 export { idProblem } from './input.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export { jsonProblem } from './jobs/inputs.ts';
@@ -54,13 +55,25 @@ export {
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
+export type { DroppedHint, ProviderAnswer } from './upstreams/answer.ts';
 export type { Block, ListBlocks } from './upstreams/blocks.ts';
 export type { Explained, Failing, WhenBack } from './upstreams/explained.ts';
 export type { BlockEvent, HistoryOptions } from './upstreams/history.ts';
-export type { BlockFacts, Change, Register, Report, Select, UpstreamStatus } from './upstreams/inputs.ts';
+export type {
+  BlockFacts,
+  Change,
+  Register,
+  ReplaceCredential,
+  Report,
+  Select,
+  UpstreamStatus,
+} from './upstreams/inputs.ts';
+export type { KnownWindow } from './upstreams/known-windows.ts';
 export type { ListUpstreams } from './upstreams/list.ts';
+export type { Note, WindowFacts } from './upstreams/note-input.ts';
 export type { Pool, PoolState } from './upstreams/pools.ts';
-export type { Reported, Selected } from './upstreams/upstreams.ts';
+export type { Noted, Reported, ReportedBlock } from './upstreams/reporting.ts';
+export type { Selected } from './upstreams/selecting.ts';
 export type { Problem, Verified, VerifyOptions } from './verify.ts';
 export type {
   Adjust,

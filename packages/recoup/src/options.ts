@@ -5,9 +5,11 @@ import type { PoolOptions } from './db/pool.ts';
 import type { Labels } from './db/runner.ts';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
 import type { Tracer } from './db/tracing.ts';
+import { isRules, type Rules } from './decoders/rules.ts';
 import { InvalidInput } from './errors.ts';
 import { integer, onlyFields, optionalInteger, text } from './input.ts';
 import type { Swept } from './sweeps/sweeper.ts';
+import type { DroppedHint } from './upstreams/answer.ts';
 
 export interface OpenOptions {
   /** `postgres://…`, or the options of a `pg` pool. */
@@ -30,6 +32,10 @@ export interface OpenOptions {
   pruneAfterMs?: number;
   /** Told of each answer, for metrics: `job.fail`, `duplicate`; and with `{ policy }` of each block that ends, or was tried: `block.recover`, `success`. */
   onTransition?: (transition: string, outcome: string, labels?: Labels) => void;
+  /** Your rules for what providers answer, from `readRules` of recoup/decoders: they come before the built-in ones. */
+  decoderRules?: Rules;
+  /** Told of each value in a provider's answer that was implausible and counts for nothing, for metrics. */
+  onDropped?: (dropped: DroppedHint) => void;
   /** Told of each pass of the sweeps, for metrics. */
   onSweep?: (swept: Swept) => void;
   /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */
@@ -50,6 +56,8 @@ const FIELDS = [
   'pollMs',
   'pruneAfterMs',
   'onTransition',
+  'decoderRules',
+  'onDropped',
   'onSweep',
   'onError',
   'tracer',
@@ -66,10 +74,12 @@ export function checkOptions(options: OpenOptions): { pool: PoolOptions; pollMs:
   if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
   const problem = typeof options.connection === 'string' ? addressProblem(options.connection) : null;
   if (problem !== null) throw new InvalidInput('connection', problem);
-  for (const name of ['onTransition', 'onSweep', 'onError'] as const) {
+  for (const name of ['onTransition', 'onDropped', 'onSweep', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new InvalidInput(name, 'must be a function');
   }
+  if (options.decoderRules !== undefined && !isRules(options.decoderRules))
+    throw new InvalidInput('decoderRules', 'must be what readRules of recoup/decoders gives');
   text('applicationName', options.applicationName, 63);
   const pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
   const pruneAfterMs = optionalInteger('pruneAfterMs', options.pruneAfterMs, 0, 315_360_000_000);

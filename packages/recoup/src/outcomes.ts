@@ -138,15 +138,23 @@ export const capacityTransitions = {
   'upstream.register': {
     guard:
       'none of that id, or there in the same pool and at the same provider; not retired, where it is to be used again',
-    effect: 'an upstream, `on` unless set; or what is given of its settings and status changes (`upstream.change`)',
+    effect:
+      'an upstream, `on` unless set; or what is given of its settings and status changes (`upstream.change`); an event with actor, reason and all settings',
     outcomes: ['registered', 'changed', 'duplicate'],
     refusals: ['no_upstream', 'upstream_retired', 'conflict', 'upstream_busy'],
   },
+  'upstream.replaceCredential': {
+    guard: 'not retired; another reference, or an open block about the credential (auth_expired, auth_revoked)',
+    effect:
+      'the reference; those blocks close as `credential`; failures with the old one that arrive later change nothing; an event',
+    outcomes: ['replaced', 'duplicate'],
+    refusals: ['no_upstream', 'upstream_retired', 'upstream_busy'],
+  },
   'upstream.select': {
     guard:
-      'on; no open block of it, its group, provider or route in scope, or one that is due and lets in another trial; none of their limits in scope used up; a slot free; by priority, then whose turn it is; rows that are locked are passed over',
+      'on; no open block of it, its group, provider or route in scope, or one that is due and lets in another trial; none of their limits in scope used up; a slot free; the one that the sticky key had, by priority, then whose turn it is; rows that are locked are passed over',
     effect:
-      'a lease of one slot; its turn moves on by 1/weight seconds; with a lease id the answer can be asked for again',
+      'a lease of one slot; its turn moves on by 1/weight seconds; with a lease id the answer can be asked for again; a sticky key has this one from now on',
     outcomes: ['selected', 'none'],
     refusals: [],
   },
@@ -164,9 +172,9 @@ export const capacityTransitions = {
   },
   'upstream.report': {
     guard:
-      'failure: the request began after the block opened, and says something new; success: the request began after the last evidence of the block, policy auto or rolling; never the status',
+      'failure: the request began after the block opened, and with the credential of now, and says something new; success: the request began after the last evidence of the block, policy auto or rolling, or snapshot where it is due; never the status',
     effect:
-      'the lease goes; failure: a block opens, ends later, or where it was due opens again one step higher; success: what it refutes closes, what is due lets in twice as many trials and closes after eight; an event for each',
+      'the lease goes; failure: a block opens, ends later, or where it was due opens again one step higher; success: what it refutes closes, what is due lets in twice as many trials and closes after eight, a manual block is marked as contradicted, once; an event for each that opens, changes or closes',
     outcomes: ['noted', 'blocked', 'reopened', 'extended', 'duplicate'],
     refusals: ['no_upstream', 'upstream_busy'],
   },
@@ -177,11 +185,19 @@ export const capacityTransitions = {
     outcomes: ['reopened', 'superseded', 'blocked', 'none'],
     refusals: [],
   },
+  'snapshot.note': {
+    guard:
+      'a window: not observed before what is stored of it; a block: policy snapshot, the request began after its last evidence, it has windows of just that scope, and an order to wait is over',
+    effect:
+      'the latest of each window; where none of its windows is used up any more the block closes as `snapshot`, where one still is the newest announced reset counts; a manual block is marked as contradicted, once',
+    outcomes: ['noted', 'duplicate'],
+    refusals: ['no_upstream', 'upstream_busy'],
+  },
   'block.close': {
-    guard: 'open, and of the generation that was seen, where one is given; a manual one only as operator or credential',
+    guard: 'open, and of the generation that was seen, where one is given; a manual one as operator or credential only',
     effect: 'closed as operator, credential, probe or snapshot, with actor and reason in its event',
     outcomes: ['closed', 'duplicate'],
-    refusals: ['no_block', 'needs_person', 'upstream_busy'],
+    refusals: ['no_block', 'manual_block', 'upstream_busy'],
   },
   'block.lapse': {
     guard: 'open, of the generation that the sweep saw: half open for more than a day, nobody tried it',
@@ -222,6 +238,24 @@ export const capacityTransitions = {
     effect: 'the next window of the calendar begins; other kinds begin theirs with the next use',
     outcomes: ['rolled', 'duplicate'],
     refusals: [],
+  },
+  'inbox.take': {
+    guard: 'the item is open; nobody has it, or it is taken over by force',
+    effect: 'a note: whose it is',
+    outcomes: ['taken', 'held', 'duplicate'],
+    refusals: ['no_item'],
+  },
+  'inbox.snooze': {
+    guard: 'the item is open',
+    effect: 'a note: hidden until then, or until it is contradicted; without an instant it is shown again',
+    outcomes: ['snoozed', 'woken', 'duplicate'],
+    refusals: ['no_item'],
+  },
+  'inbox.note': {
+    guard: 'the item is open; no note of it with this key',
+    effect: 'a note: a remark',
+    outcomes: ['noted', 'duplicate'],
+    refusals: ['no_item'],
   },
 } as const satisfies Record<string, Transition>;
 

@@ -10,12 +10,14 @@ import { type Tracer, traced } from './db/tracing.ts';
 import { Epochs } from './epochs.ts';
 import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed/feed.ts';
+import { Inbox } from './inbox/inbox.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
 import { checkOptions, type OpenOptions } from './options.ts';
 import { Queues } from './queues/configure.ts';
 import { Sweeper, type Swept } from './sweeps/sweeper.ts';
 import { quiet } from './telling.ts';
+import type { Decoding } from './upstreams/reporting.ts';
 import { Upstreams } from './upstreams/upstreams.ts';
 import { type Verified, type VerifyOptions, verify } from './verify.ts';
 import { Waking } from './waking.ts';
@@ -28,6 +30,7 @@ export interface InTransaction {
   readonly jobs: Jobs;
   readonly queues: Queues;
   readonly upstreams: Upstreams;
+  readonly inbox: Inbox;
 }
 
 /** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
@@ -54,6 +57,7 @@ export class Recoup implements AsyncDisposable {
   readonly jobs: Jobs;
   readonly queues: Queues;
   readonly upstreams: Upstreams;
+  readonly inbox: Inbox;
   readonly feed: Feed;
   readonly epochs: Epochs;
   readonly #pools: Pools;
@@ -68,6 +72,7 @@ export class Recoup implements AsyncDisposable {
   readonly #onTransition: Runner['observe'];
   readonly #onError: (error: Error) => void;
   readonly #pollMs: number;
+  readonly #decoding: Decoding;
   #closing: Promise<void> | undefined;
 
   /** Use `open()`. */
@@ -88,7 +93,10 @@ export class Recoup implements AsyncDisposable {
     this.wallets = new Wallets(this.#runner);
     this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
-    this.upstreams = new Upstreams(this.#runner);
+    const onDropped = quiet(options.onDropped ?? (() => {}), this.#onError);
+    this.#decoding = { rules: options.decoderRules, onDropped, providers: new Map() };
+    this.upstreams = new Upstreams(this.#runner, this.#decoding);
+    this.inbox = new Inbox(this.#runner);
     this.feed = new Feed(this.#runner);
     this.epochs = new Epochs(pools);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
@@ -122,8 +130,17 @@ export class Recoup implements AsyncDisposable {
       throw new InvalidInput('client', 'must be the client that began the transaction, not a pool');
     const db = overQueryable(client, this.#pools.schema);
     const runner = this.#traced(transactionRunner(db, this.#onTransition));
-    const jobs = new Jobs(runner, () => {}, this.#tracer);
-    return { wallets: new Wallets(runner), jobs, queues: new Queues(runner, runner), upstreams: new Upstreams(runner) };
+    return this.#parts(runner, () => {});
+  }
+
+  #parts(runner: Runner, wake: (queue: string) => void): InTransaction {
+    return {
+      wallets: new Wallets(runner),
+      jobs: new Jobs(runner, wake, this.#tracer),
+      queues: new Queues(runner, runner),
+      upstreams: new Upstreams(runner, this.#decoding),
+      inbox: new Inbox(runner),
+    };
   }
 
   /**
@@ -138,14 +155,11 @@ export class Recoup implements AsyncDisposable {
       try {
         const result = await this.#pools.transaction('caller', async (client, db) => {
           const runner = this.#traced(transactionRunner(db, this.#onTransition));
-          const jobs = new Jobs(runner, (queue) => woken.add(queue), this.#tracer);
           try {
-            const parts = {
-              wallets: new Wallets(runner),
-              queues: new Queues(runner, runner),
-              upstreams: new Upstreams(runner),
-            };
-            return await fn({ ...parts, jobs }, client);
+            return await fn(
+              this.#parts(runner, (queue) => woken.add(queue)),
+              client,
+            );
           } catch (error) {
             thrown = error;
             throw error;

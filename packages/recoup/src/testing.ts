@@ -10,6 +10,7 @@ export {
   type FlakyUpstream,
   flakyUpstream,
   type Plan,
+  type Refused,
 } from './testing/flaky-upstream.ts';
 
 /** A throw-away database with the schema in it. */

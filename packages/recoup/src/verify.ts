@@ -5,7 +5,9 @@ import { asRefusal } from './db/failures.ts';
 import { migrations } from './db/migrate.ts';
 import type { Pools } from './db/pool.ts';
 import { inSchema } from './db/schema.ts';
+import { inboxChecks } from './inbox/checks.ts';
 import { onlyFields, optionalInteger } from './input.ts';
+import { upstreamChecks } from './upstreams/checks.ts';
 import { quotaCheck } from './upstreams/quota.ts';
 import { windowChecks } from './windows/verify.ts';
 
@@ -189,6 +191,8 @@ where b.id is null or e.block_id is null or e.count <> b.generation or e.first <
   or e.closings <> (b.closed_at is not null)::int or (b.closed_at is not null and e.closing <> e.last)
 order by coalesce(b.id, e.block_id) limit $1`,
   },
+  ...upstreamChecks,
+  ...inboxChecks,
   quotaCheck,
   ...windowChecks,
 ];

@@ -53,6 +53,15 @@ test('a rule of an alias is for that alone, a rule of a provider for its aliases
   expect(by({ status: 403, provider: 'generic' }, { provider: 'mine' }).rule).toBe('cap');
 });
 
+test('a provider of your own is one that a rule names, in any case; what no rule names is noted', () => {
+  const mine = readRules({ rules: [{ ...rule, message: undefined, status: 403, provider: ['Acme', 'openai'] }] });
+  const read = (provider: string) => decode(answer({ provider }), { rules: mine });
+  for (const provider of ['acme', 'ACME'])
+    expect(read(provider)).toMatchObject({ provider: 'generic', class: 'billing', rule: 'cap', dropped: [] });
+  expect(read('acne')).toMatchObject({ rule: null, dropped: [{ rule: 'unknown_provider', value: 'acne' }] });
+  expect(read('kiro')).toMatchObject({ provider: 'bedrock', rule: null, dropped: [] });
+});
+
 test('a rule may say of whom and how much, and what to do', () => {
   const facts = by(
     { status: 403, class: 'overloaded', subject: 'quota_group', scope: 'model', nextStep: 'Wait.' },
@@ -107,7 +116,8 @@ test.each([
     'rules[0].class: must be one of rate_limited, quota_exhausted_upstream, billing',
   ],
   [{ rules: [{ ...rule, class: 'operator' }] }, 'rules[0].class: must be one of'],
-  [{ rules: [{ ...rule, provider: 'opnai' }] }, 'rules[0].provider: must be one of openai, codex'],
+  [{ rules: [{ ...rule, provider: '' }] }, 'rules[0].provider: must be 1 to 200 printable characters'],
+  [{ rules: [{ ...rule, provider: ['openai', 5] }] }, 'rules[0].provider[1]: must be a string'],
   [{ rules: [{ ...rule, provider: [] }] }, 'rules[0].provider: must have 1 to 100 values'],
   [{ rules: [{ ...rule, status: '429' }] }, 'rules[0].status: must be a status, an integer from 100 to 999'],
   [{ rules: [{ ...rule, status: [429, 42] }] }, 'rules[0].status[1]: must be a status'],

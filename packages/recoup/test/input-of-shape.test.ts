@@ -40,6 +40,18 @@ onFirst('a misspelt field, or no object at all, is refused by every call', async
     preview: [{ queue: 'q' }, ({ jobs }, input) => jobs.deadLetters.preview(input)],
     redriveAll: [{ confirm: 0 }, ({ jobs }, input) => jobs.deadLetters.redriveAll({}, input)],
     configure: [{ paused: false }, ({ queues }, input) => queues.configure('q', input)],
+    register: [{ upstream: 'u', pool: 'p', provider: 'x' }, ({ upstreams }, input) => upstreams.register(input)],
+    'change an upstream': [{ weight: 2 }, ({ upstreams }, input) => upstreams.change('u', input)],
+    replaceCredential: [{ actor: 'ann' }, ({ upstreams }, input) => upstreams.replaceCredential('u', input)],
+    select: [{ pool: 'p' }, ({ upstreams }, input) => upstreams.select(input)],
+    report: [{ upstream: 'u', success: true }, ({ upstreams }, input) => upstreams.report(input)],
+    'report an answer': [{ upstream: 'u', answer: { status: 200 } }, ({ upstreams }, input) => upstreams.report(input)],
+    note: [{ upstream: 'u', snapshots: [] }, ({ upstreams }, input) => upstreams.note(input)],
+    explain: [{ pool: 'p' }, ({ upstreams }, input) => upstreams.explain(input)],
+    inbox: [{ limit: 1 }, ({ inbox }, input) => inbox.list(input)],
+    take: [{ actor: 'ann' }, ({ inbox }, input) => inbox.take('block:1', input)],
+    snooze: [{ actor: 'ann' }, ({ inbox }, input) => inbox.snooze('block:1', input)],
+    'note on an item': [{ actor: 'ann', note: 'n' }, ({ inbox }, input) => inbox.note('block:1', input)],
   };
   for (const [name, [input, call]] of Object.entries(calls)) {
     const misspelt = { ...input, walet: 'x' };

@@ -2,17 +2,35 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AnyStatement } from '../src/db/database.ts';
+import { noteItem } from '../src/inbox/note.ts';
+import { forgetAffinities } from '../src/sweeps/upstream-leases.ts';
 import { type TestDatabase, testDatabase } from '../src/testing.ts';
+import { replaceCredential } from '../src/upstreams/credential.ts';
+import { snapshotsOf } from '../src/upstreams/known-windows.ts';
 import { listUpstreams } from '../src/upstreams/list.ts';
 import { poolState } from '../src/upstreams/pools.ts';
 import { blockProvider } from '../src/upstreams/provider.ts';
-import { explainUpstreams, unusedBlocks, upstreamHistory } from '../src/upstreams/queries.ts';
+import { explainUpstreams, providerOf, unusedBlocks, upstreamHistory } from '../src/upstreams/queries.ts';
+import { registerUpstream } from '../src/upstreams/register.ts';
 import { extendUpstream, releaseUpstream } from '../src/upstreams/release.ts';
 import { reportUpstream } from '../src/upstreams/report.ts';
 import { selectUpstream } from '../src/upstreams/select.ts';
+import { noteSnapshot } from '../src/upstreams/snapshot.ts';
 import { times } from './support/look.ts';
 import { blocksTouched, generic } from './support/plans.ts';
 
+const TABLES = [
+  ...[
+    'upstreams',
+    'blocks',
+    'block_events',
+    'upstream_leases',
+    'upstream_events',
+    'snapshots',
+    'affinities',
+    'inbox_notes',
+  ],
+];
 const UPSTREAMS = 100_000;
 const BATCH = 100;
 /** Blocks that one input may touch: its row, the blocks and leases of four subjects, and what it writes. */
@@ -44,9 +62,28 @@ insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opene
 insert into recoup.upstream_leases (id, upstream_id, provider, route, leased_at, lease_until)
   select 'l' || i, 'u' || i, 'x' || i % 100, 'direct', now() - interval '10 minutes', now() + interval '1 hour'
   from generate_series(0, ${UPSTREAMS - 1}) i;
+insert into recoup.upstream_events (upstream_id, number, type, at, settings)
+  select id, g, case g when 1 then 'registered' else 'changed' end, now(), '{}' from recoup.upstreams cross join generate_series(1, 2) g;
+update recoup.upstreams set events = 2;
+insert into recoup.snapshots (subject_type, subject_id, name, kind, used, resets_at, exhausted, observed_at)
+  select 'upstream', 'u' || i, 'w' || w, 'short', 0.5, now(), false, now() - interval '1 minute'
+  from generate_series(0, ${UPSTREAMS - 1}) i cross join generate_series(1, 2) w;
+insert into recoup.affinities (pool, key, upstream_id, until) select 'p', 'k' || i, 'u' || i, now() + interval '1 hour' from generate_series(0, ${UPSTREAMS - 1}) i;
+insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opened_at, evidence_at)
+  select 'upstream', 'u' || i, 'billing', 'operator', 'manual', now() - interval '1 hour', now() - interval '1 hour' from generate_series(3, 2003, 10) i;
+insert into recoup.inbox_notes (item, number, type, at, actor)
+  select 'block:' || id, g, 'taken', now(), 'ann' from recoup.blocks cross join generate_series(1, 20) g where policy = 'manual';
 reset session_replication_role`;
 
 const block = { subject_type: 'upstream', scope: '', kind: 'rate_limited', source: 'backoff', policy: 'auto' };
+const twoWindows = ['w1', 'w2'].map((name) => ({
+  name,
+  scope: '',
+  kind: 'short',
+  used: 0.6,
+  reset_ms: 1000,
+  exhausted: false,
+}));
 const free = (i: number) => 10 + 20 * i;
 
 describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
@@ -55,7 +92,7 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
 
   beforeAll(async () => {
     db = await testDatabase(url);
-    for (const table of ['upstreams', 'blocks', 'block_events', 'upstream_leases']) {
+    for (const table of TABLES) {
       await db.query(`alter table recoup.${table} set (autovacuum_enabled = off)`);
       await db.query(`analyze recoup.${table}`);
     }
@@ -78,6 +115,15 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
       (i) => ({ upstream_id: `u${free(i)}`, lease_id: `l${free(i)}`, success: true, scopes: [''] }),
     ],
     ['a success that frees', reportUpstream, (i) => ({ upstream_id: `u${10 * i + 2}`, success: true, scopes: [''] })],
+    ['a read-out', noteSnapshot, (i) => ({ upstream_id: `u${free(i)}`, windows: twoWindows, speaks: true })],
+    [
+      'a read-out of what is out',
+      noteSnapshot,
+      (i) => ({ upstream_id: `u${10 * i + 3}`, windows: twoWindows, speaks: true }),
+    ],
+    ['another credential', replaceCredential, (i) => ({ upstream_id: `u${10 * i + 3}`, credential_ref: 'new' })],
+    ['a change', registerUpstream, (i) => ({ upstream_id: `u${free(i)}`, weight: 3 })],
+    ['a remark', noteItem, (i) => ({ item: `block:${i}`, block_id: i, actor: 'ann', note: 'n' })],
     ['a lease that is extended', extendUpstream, (i) => ({ lease_id: `l${i}`, lease_ms: 60_000 })],
     ['a lease that is given back', releaseUpstream, (i) => ({ lease_id: `l${i}` })],
   ];
@@ -99,6 +145,9 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
     ['a selection', selectUpstream, select, 400],
     ['a selection for a model', selectUpstream, { ...select, model: 'm', capability: 'c' }, 400],
     ['a selection that is repeated', selectUpstream, { ...select, lease_id: 'l5' }, 100],
+    ['a selection with a key', selectUpstream, { ...select, sticky: 'k20', sticky_ms: 60_000 }, 400],
+    ['a selection with a key whose own is out', selectUpstream, { ...select, sticky: 'k1', sticky_ms: 60_000 }, 400],
+    ['a selection with a new key', selectUpstream, { ...select, sticky: 'new', sticky_ms: 60_000 }, 400],
     ['a selection from a pool that is not there', selectUpstream, { ...select, pool: 'none' }, 200],
     ['a selection where the provider is on trial', selectUpstream, { ...select, pool: 'trial' }, 1000],
     ['whether it is the provider', blockProvider, { provider: 'x1' }, 300],
@@ -109,6 +158,9 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
     ['whether a pool that is not there can be used', poolState, { pool: 'none' }, 100],
     ['a page of upstreams', listUpstreams, { count: 100 }, 4000],
     ['a page of the history of one', upstreamHistory, { upstream_id: 'u1', count: 10, newest_first: true }, 100],
+    ['the windows of one', snapshotsOf, { upstream_id: 'u1' }, 30],
+    ['whose decoder', providerOf, { upstream_id: 'u1' }, 10],
+    ['keys that nobody uses', forgetAffinities, { count: 100 }, 400],
     ['a page of unused blocks', unusedBlocks, { count: 100 }, 400],
   ];
 

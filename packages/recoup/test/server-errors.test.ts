@@ -2,12 +2,11 @@
 import { expect } from 'vitest';
 import { OTHERS } from './support/every-form.ts';
 import { CASES } from './support/every-transition.ts';
-import { answer, digest } from './support/look.ts';
+import { answer, digest, TABLES } from './support/look.ts';
 import { booksAreRight, type Stage, staging } from './support/stage.ts';
 
 const { onEvery, onFirst } = staging();
 const EVERY = { ...CASES, ...OTHERS };
-const TABLES = ['wallets', 'entries', 'notes', 'queues', 'jobs', 'attempts', 'lease_requests'];
 
 type Timing = 'before' | 'after';
 

@@ -1,7 +1,7 @@
 // Blocks of upstreams: they open, grow and close by evidence, each thing that happens once and in the history.
 import { expect } from 'vitest';
 import { tally, times } from './support/look.ts';
-import { failing, MINUTE, ms, now, poolOf, SECOND, soft, types, use } from './support/pools.ts';
+import { blockEvents, failing, MINUTE, ms, now, poolOf, SECOND, soft, types, use } from './support/pools.ts';
 import { newId, staging } from './support/stage.ts';
 
 const { onEvery } = staging();
@@ -145,7 +145,7 @@ onEvery('a request that is to blame itself blames nobody', async (s) => {
     outcome: 'noted',
     block: null,
   });
-  expect(await s.recoup.upstreams.history(names[0]!)).toEqual([]);
+  expect(await blockEvents(s, names[0]!)).toEqual([]);
 });
 
 onEvery(

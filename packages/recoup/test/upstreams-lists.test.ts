@@ -196,7 +196,7 @@ describe.each(servers)('on $name', (server) => {
     const { ids } = await pool(1);
     const { block } = await recoup.upstreams.block(ids[0]!, { reason: 'unpaid' });
     for (const as of ['probe', 'snapshot'] as const)
-      await expect(recoup.upstreams.free(block!, { as })).rejects.toMatchObject({ code: 'needs_person' });
+      await expect(recoup.upstreams.free(block!, { as })).rejects.toMatchObject({ code: 'manual_block' });
     expect(await recoup.upstreams.free(block!, { as: 'credential' })).toEqual({ outcome: 'closed' });
     expect(await recoup.upstreams.free(block!, { as: 'probe' })).toEqual({ outcome: 'duplicate' });
   });

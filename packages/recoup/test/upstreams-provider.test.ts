@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { BlockFacts, Recoup } from '../src/index.ts';
 import { times } from './support/look.ts';
-import { failing, MINUTE, now, poolOf, SECOND, soft, types, use } from './support/pools.ts';
+import { blockEvents, failing, MINUTE, now, poolOf, SECOND, soft, types, use } from './support/pools.ts';
 import { booksAreRight, type Stage, staging } from './support/stage.ts';
 
 const { onEvery } = staging();
@@ -25,7 +25,7 @@ onEvery(
     for (const upstream of names.slice(0, 3)) reports.push(await breaks(s, upstream));
     expect(reports.map(({ outcome }) => outcome)).toEqual(['blocked', 'blocked', 'blocked']);
     for (const upstream of names) expect(await open(s, upstream)).toEqual(['provider server_error']);
-    const history = await s.recoup.upstreams.history(names[0]!);
+    const history = await blockEvents(s, names[0]!);
     const said = history.map(({ subject, type, closedAs }) =>
       `${subject.split(':')[0]} ${type} ${closedAs ?? ''}`.trim(),
     );

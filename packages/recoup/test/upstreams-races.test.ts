@@ -47,17 +47,20 @@ onEvery(
     const onTransition = (transition: string, outcome: string) => void told.push(`${transition} ${outcome}`);
     const replica = await s.replica({ lockTimeoutMs: 200, onTransition });
     const client = await holding(s, names[0]!);
-    await expect(replica.upstreams.report({ upstream: names[0]!, success: true })).rejects.toMatchObject({
+    const failure = { upstream: names[0]!, success: false, block: { kind: 'rate_limited', policy: 'auto' as const } };
+    await expect(replica.upstreams.report(failure)).rejects.toMatchObject({
       code: 'upstream_busy',
       details: { upstream: names[0] },
     });
     await expect(replica.upstreams.change(names[0]!, { weight: 3 })).rejects.toMatchObject({ code: 'upstream_busy' });
-    expect(await replica.upstreams.report({ upstream: names[1]!, success: true })).toMatchObject({ outcome: 'noted' });
+    // A success that no block stands against waits for nobody.
+    for (const upstream of names.slice(0, 2))
+      expect(await replica.upstreams.report({ upstream, success: true })).toMatchObject({ outcome: 'noted' });
     await client.query('rollback');
     expect(await replica.upstreams.change(names[0]!, { weight: 3 })).toMatchObject({ outcome: 'changed' });
     expect(told).toEqual([
       ...['upstream.report upstream_busy', 'upstream.register upstream_busy'],
-      ...['upstream.report noted', 'upstream.register changed'],
+      ...['upstream.report noted', 'upstream.report noted', 'upstream.register changed'],
     ]);
   },
 );

@@ -6,8 +6,8 @@ import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
 /**
  * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries never changed;
- * nor are upstreams, limits and blocks, nor what happened to a block. Jobs, attempts, lease requests, uses and seconds that rolled are deleted
- * by pruning; notes may be erased, which is a person's work.
+ * nor are upstreams, limits, blocks and snapshots, nor what happened to an upstream or a block, nor notes of the inbox. Jobs, attempts, lease
+ * requests, uses and seconds that rolled are deleted by pruning; notes may be erased, which is a person's work.
  */
 export const RIGHTS: Readonly<Record<string, string>> = {
   migrations: 'select',
@@ -23,10 +23,14 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   upstreams: 'select, insert, update',
   blocks: 'select, insert, update',
   block_events: 'select, insert',
+  upstream_events: 'select, insert',
   upstream_leases: 'select, insert, update, delete',
   limits: 'select, insert, update',
   windows: 'select, insert, update, delete',
   uses: 'select, insert, delete',
+  snapshots: 'select, insert, update',
+  affinities: 'select, insert, update, delete',
+  inbox_notes: 'select, insert',
   // Opened by the role that owns the schema.
   epochs: 'select',
 };

@@ -83,7 +83,7 @@ from ${from}`;
  * name for exactly our type, and PostgreSQL would take that one.
  */
 const POLYMORPHIC =
-  /(?<![.\w])(json_agg|jsonb_agg|json_build_object|json_build_array|jsonb_build_array|json_object_agg|array_remove|array_position|count|max|min)\(/g;
+  /(?<![.\w])(json_agg|jsonb_agg|json_build_object|json_build_array|jsonb_build_array|jsonb_build_object|json_object_agg|array_remove|array_position|count|max|min)\(/g;
 const qualified = (sql: string) => sql.replaceAll(POLYMORPHIC, 'pg_catalog.$1(');
 
 export interface Rendered {

@@ -31,7 +31,8 @@ export function decode(answer: Answer, options: DecodeOptions = {}): Facts {
   checkCaller(answer);
   const reading = read(answer);
   const named = providerNamed(answer.provider);
-  if (named === null) reading.drop('provider', answer.provider, 'unknown_provider');
+  if (named === null && !ofRules(options.rules, answer.provider))
+    reading.drop('provider', answer.provider, 'unknown_provider');
   const name = named ?? 'generic';
   const provider: Provider = providers[name];
   const snapshots = provider.windows?.(reading) ?? [];
@@ -52,6 +53,10 @@ function checkCaller({ provider, receivedAt }: Answer): void {
   const year = receivedAt instanceof Date ? receivedAt.getUTCFullYear() : Number.NaN;
   if (!(year >= 1970 && year <= 9998)) throw new InvalidInput('receivedAt', 'must be a valid Date from 1970 to 9998');
 }
+
+/** Whether a rule names it: then it is a provider that the operator knows. */
+const ofRules = (rules: Rules | undefined, provider: string) =>
+  (rules?.rules ?? []).some((rule) => rule.providers?.includes(provider.toLowerCase()));
 
 /** On a success only rules that name its status are looked at. */
 function ruleFor(rules: Rules | undefined, names: readonly string[], reading: Reading): Rule | undefined {

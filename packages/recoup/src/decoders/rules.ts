@@ -3,7 +3,6 @@ import { InvalidInput } from '../errors.ts';
 import { id, oneOf } from '../input.ts';
 import { DECODED_CLASSES, SUBJECTS } from './facts/classes.ts';
 import type { Match, Rule } from './parsing/match.ts';
-import { ALIASES, PROVIDERS, providerNamed } from './providers.ts';
 
 /** Rules that were checked. Only `readRules` makes them. */
 export interface Rules {
@@ -29,8 +28,16 @@ export function readRules(document: unknown): Rules {
     const first = read.findIndex((other) => other.name === name);
     if (first !== index) refuse(`rules[${index}].name`, `is the name of rules[${first}] already; names must differ`);
   });
-  return Object.freeze({ rules: Object.freeze(read) });
+  const made = Object.freeze({ rules: Object.freeze(read) });
+  checked.add(made);
+  return made;
 }
+
+const checked = new WeakSet<object>();
+
+/** Whether `readRules` made it. */
+export const isRules = (value: unknown): value is Rules =>
+  typeof value === 'object' && value !== null && checked.has(value);
 
 function refuse(field: string, rule: string): never {
   throw new InvalidInput(field, rule);
@@ -86,11 +93,8 @@ function list<T>(field: string, value: unknown, each: (field: string, value: unk
   return value.map((one, index) => each(`${field}[${index}]`, one));
 }
 
-function providerOf(field: string, value: unknown): string {
-  const name = typeof value === 'string' ? value.toLowerCase() : '';
-  // An alias stays what it is: a rule for `kiro` is none for all of `bedrock`.
-  return providerNamed(name) === null ? oneOf(field, value, [...PROVIDERS, ...Object.keys(ALIASES)]) : name;
-}
+/** Any provider: one of ours, or an operator's own. An alias stays what it is: a rule for `kiro` is none for all of `bedrock`. */
+const providerOf = (field: string, value: unknown): string => id(field, value).toLowerCase();
 
 function statusOf(field: string, value: unknown): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 999) return value;

@@ -62,9 +62,9 @@ export class Sweeper {
     const lapsed = await sweepLapsed(this.#runner, { onError, wake: this.#wake, signal: this.#stop.signal });
     const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
     await sweepLeaseRequests(this.#runner);
-    await sweepUpstreams(this.#runner, this.#stop.signal);
+    const failed = await sweepUpstreams(this.#runner, this.#stop.signal, onError);
     await sweepWindows(this.#runner, this.#stop.signal);
-    const swept = { lapsed: lapsed.done, failed: lapsed.failed, pruned };
+    const swept = { lapsed: lapsed.done, failed: lapsed.failed + failed, pruned };
     this.#options.onSweep(swept);
     return swept;
   }

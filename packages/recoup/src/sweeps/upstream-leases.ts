@@ -1,7 +1,8 @@
-// Sweep: leases of slots that lapsed long ago, and blocks that nobody has tried for a day.
+// Sweep: leases of slots that lapsed long ago, sticky keys that nobody uses, and blocks that nobody has tried for a day.
 
 import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
+import { Refusal } from '../errors.ts';
 import { lapseBlock } from '../upstreams/close.ts';
 import { type UnusedRow, unusedBlocks } from '../upstreams/queries.ts';
 
@@ -19,12 +20,31 @@ gone as (delete from recoup.upstream_leases l using old o where l.id = o.id retu
 select json_build_array(json_build_object('forgotten', (select count(*) from gone)))::text as answer`,
 );
 
+/** A key that was not used for its age counts nowhere. */
+export const forgetAffinities = statement<typeof columns, { forgotten: number }>(
+  'affinity.forget',
+  columns,
+  () => `
+old as (
+  select pool, key from recoup.affinities where until <= recoup.clock()
+  order by until limit (select count from input) for update skip locked),
+gone as (delete from recoup.affinities a using old o where a.pool = o.pool and a.key = o.key and a.until <= recoup.clock() returning a.key)
+select json_build_array(json_build_object('forgotten', (select count(*) from gone)))::text as answer`,
+);
+
 const LEASES = 5000;
 const PAGE = 500;
 const PAGES = 20;
 
-export async function sweepUpstreams(runner: Runner, signal: AbortSignal): Promise<void> {
+/** How many blocks could not be ended now; `onError` is told of each. */
+export async function sweepUpstreams(
+  runner: Runner,
+  signal: AbortSignal,
+  onError: (error: Error) => void,
+): Promise<number> {
   await runner.read(forgetLeases, [{ count: LEASES }]);
+  await runner.read(forgetAffinities, [{ count: LEASES }]);
+  let failed = 0;
   let after: UnusedRow | undefined;
   for (let page = 0; page < PAGES && !signal.aborted; page++) {
     const rows = await runner.read(unusedBlocks, [
@@ -35,10 +55,16 @@ export async function sweepUpstreams(runner: Runner, signal: AbortSignal): Promi
       lapseBlock,
       rows.map(({ block_id, generation }) => ({ block_id, generation, closed_as: 'time', reason: 'unused for a day' })),
     );
-    for (const answer of answers)
-      if ('policy' in answer && answer.outcome === 'closed')
-        runner.observe('block.recover', 'time', { policy: answer.policy });
+    for (const [index, answer] of answers.entries()) {
+      if (!(answer instanceof Refusal)) {
+        if (answer.outcome === 'closed') runner.observe('block.recover', 'time', { policy: answer.policy });
+        continue;
+      }
+      failed += 1;
+      onError(new Error(`The sweep cannot end block ${rows[index]!.block_id}: ${answer.message}`, { cause: answer }));
+    }
     after = rows.at(-1);
     if (rows.length < PAGE) break;
   }
+  return failed;
 }

@@ -5,11 +5,27 @@ import { type Plan, type PlanOptions, planner } from './flaky-plan.ts';
 
 export type { FlakyRates, Plan } from './flaky-plan.ts';
 
+/** An answer about an account, before any work: of a provider that limits it, or does not know its key. */
+export interface Refused {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body: object;
+}
+
 export interface FlakyOptions extends PlanOptions {
   /** By default a free one. */
   port?: number;
   /** Misfortune on demand: a plan for this attempt, or undefined for the seed's. */
   plan?: (job: string, attempt: number) => Plan | undefined;
+  /** Accounts that are refused: by the key of `authorization: Bearer KEY`, and the time since the first request in ms. */
+  refuse?: (key: string | null, sinceMs: number) => Refused | undefined;
+}
+
+/** What the upstream saw of an account. */
+export interface FlakyAccount {
+  requests: number;
+  /** Of these, answered by `refuse`. */
+  refused: number;
 }
 
 /** What really happened to a job. */
@@ -31,8 +47,10 @@ export interface FlakyUpstream extends AsyncDisposable {
   readonly url: string;
   /** The ground truth, by job id. */
   readonly runs: ReadonlyMap<string, Readonly<FlakyRun>>;
+  /** By the key that requests carried; those without one are not in it. */
+  readonly accounts: ReadonlyMap<string, Readonly<FlakyAccount>>;
   /**
-   * Requests by kind of plan; callbacks that arrived (`callbacks`), that nobody took (`callbacks_undelivered`), and
+   * Requests by kind of plan, those of refused accounts as `refused`; callbacks that arrived (`callbacks`), that nobody took (`callbacks_undelivered`), and
    * work that was done without one (`callbacks_lost`).
    */
   readonly counts: Readonly<Record<string, number>>;
@@ -60,10 +78,13 @@ export async function flakyUpstream(options: FlakyOptions = {}): Promise<FlakyUp
 
 class Upstream implements FlakyUpstream {
   readonly runs = new Map<string, FlakyRun>();
+  readonly accounts = new Map<string, FlakyAccount>();
   readonly counts: Record<string, number> = {};
   pending = 0;
   readonly #onDemand: (job: string, attempt: number) => Plan | undefined;
   readonly #seeded: ReturnType<typeof planner>;
+  readonly #refuse: NonNullable<FlakyOptions['refuse']>;
+  #startedAt: number | undefined;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
@@ -74,6 +95,7 @@ class Upstream implements FlakyUpstream {
   constructor(options: FlakyOptions) {
     this.#onDemand = options.plan ?? (() => undefined);
     this.#seeded = planner(options);
+    this.#refuse = options.refuse ?? (() => undefined);
   }
 
   get url(): string {
@@ -111,6 +133,7 @@ class Upstream implements FlakyUpstream {
   }
 
   #run(asked: RunRequest, request: IncomingMessage, response: ServerResponse): void {
+    if (this.#refused(request, response)) return;
     const { id, callback } = asked;
     const run = this.runs.get(id) ?? { requests: 0, done: 0, working: 0 };
     this.runs.set(id, run);
@@ -142,6 +165,21 @@ class Upstream implements FlakyUpstream {
       const body = JSON.stringify({ id, attempt, status, ...outcome });
       this.#after(ms, () => this.#deliver(callback, body, 1));
     }
+  }
+
+  /** Whether the account was refused: then nothing is known of the job here. */
+  #refused({ headers }: IncomingMessage, response: ServerResponse): boolean {
+    const key = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? null;
+    this.#startedAt ??= performance.now();
+    const refused = this.#refuse(key, performance.now() - this.#startedAt);
+    if (key !== null) {
+      const account = this.accounts.get(key) ?? { requests: 0, refused: 0 };
+      this.accounts.set(key, { requests: account.requests + 1, refused: account.refused + (refused ? 1 : 0) });
+    }
+    if (!refused) return false;
+    this.#count('refused');
+    send(response, refused.status, refused.body, refused.headers);
+    return true;
   }
 
   async #deliver(url: string, body: string, tries: number): Promise<void> {

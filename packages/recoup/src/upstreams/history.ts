@@ -8,7 +8,7 @@ import { type HistoryRow, upstreamHistory } from './queries.ts';
 export interface BlockEvent extends Omit<HistoryRow, 'at' | 'until' | 'evidenceAt'> {
   at: Date;
   until: Date | null;
-  evidenceAt: Date;
+  evidenceAt: Date | null;
 }
 export interface HistoryOptions {
   cursor?: string | null;
@@ -22,7 +22,7 @@ const event = (row: HistoryRow): BlockEvent => ({
   ...row,
   at: new Date(row.at),
   until: instant(row.until),
-  evidenceAt: new Date(row.evidenceAt),
+  evidenceAt: instant(row.evidenceAt),
 });
 
 export async function readHistory(runner: Runner, upstream: string): Promise<BlockEvent[]> {
@@ -38,13 +38,15 @@ export async function readHistoryPage(runner: Runner, upstream: string, options:
   const rows = await runner.read(upstreamHistory, [row]);
   if (newest_first) rows.reverse();
   const last = rows.length === count ? rows.at(-1) : undefined;
-  return { events: rows.map(event), cursor: last ? `${last.block}.${last.generation}` : null };
+  return { events: rows.map(event), cursor: last ? `${last.at}~${last.block ?? 0}.${last.generation}` : null };
 }
 
-/** A cursor names the event that was given last. */
-function after(cursor: string | null): { after_block?: number; after_generation?: number } {
+/** A cursor names the event that was given last, and when that was. */
+function after(cursor: string | null) {
   if (cursor === null) return {};
-  const [, block, generation] = /^([1-9]\d{0,14})\.([1-9]\d{0,8})$/.exec(check.text('cursor', cursor, 100) ?? '') ?? [];
-  if (!generation) throw new InvalidInput('cursor', 'must be a cursor that a page of history gave');
-  return { after_block: Number(block), after_generation: Number(generation) };
+  const text = check.text('cursor', cursor, 100) ?? '';
+  const [, at, block, generation] = /^([0-9T:.+-]{20,40})~(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,8})$/.exec(text) ?? [];
+  if (at === undefined || Number.isNaN(Date.parse(at)))
+    throw new InvalidInput('cursor', 'must be a cursor that a page of history gave');
+  return { after_at: at, after_block: Number(block), after_generation: Number(generation) };
 }

@@ -2,6 +2,7 @@
 import { InvalidInput } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Used, UseKey } from '../windows/inputs.ts';
+import type { ProviderAnswer } from './answer.ts';
 
 /** An upstream as an operator describes it. What is not given stays as it is, or takes the default. */
 export interface Register {
@@ -20,6 +21,9 @@ export interface Register {
   weight?: number;
   /** Uses at once; no limit unless set. */
   maxConcurrency?: number;
+  /** Who says so, and why: for its history. */
+  actor?: string;
+  reason?: string;
 }
 
 export interface Change extends Partial<Omit<Register, 'upstream' | 'pool' | 'provider'>> {
@@ -41,6 +45,10 @@ export interface Select {
   holder?: string;
   /** An id of yours makes a lost answer repeatable: the same id gives the same lease. */
   lease?: string;
+  /** A key of yours, such as a conversation: the same key gets the same upstream while that one is usable, then another, and stays there. */
+  sticky?: string;
+  /** How long a key that is not used is remembered; an hour unless set. */
+  stickyMs?: number;
 }
 
 export const SUBJECTS = ['upstream', 'quota_group', 'provider', 'route'] as const;
@@ -75,8 +83,10 @@ export interface Report extends Pick<UseKey, 'key' | 'job'> {
   /** What it was used for. */
   model?: string;
   capability?: string;
+  /** What the provider answered: decoded, instead of `success` and `block`. */
+  answer?: ProviderAnswer;
   /** The provider did what was asked. */
-  success: boolean;
+  success?: boolean;
   /** Of a failure: what is out. None: the request was to blame, not the upstream. */
   block?: BlockFacts;
   /** What was used, by unit: booked once per `key`, lease or `job`, whatever becomes of the report. One request unless it says how many. */
@@ -95,6 +105,8 @@ const REGISTER = [
   'priority',
   'weight',
   'maxConcurrency',
+  'actor',
+  'reason',
 ];
 const CHANGE = [...REGISTER.slice(3), 'status'];
 
@@ -105,6 +117,12 @@ const settings = (input: Partial<Register>) => ({
   priority: check.optionalInteger('priority', input.priority, 0, 9),
   weight: check.optionalInteger('weight', input.weight, 1, 1000),
   max_concurrency: check.optionalInteger('maxConcurrency', input.maxConcurrency, 1, 1_000_000),
+  ...who(input),
+});
+
+const who = (input: { actor?: string | undefined; reason?: string | undefined }) => ({
+  actor: check.text('actor', input.actor, 200),
+  reason: check.text('reason', input.reason, MAX_TEXT, 'cut'),
 });
 
 export function registerInput(input: Register) {
@@ -123,8 +141,30 @@ export function changeInput(upstream: string, change: Change) {
   return { upstream_id: check.id('upstream', upstream), status, ...settings(change) };
 }
 
+/** Another credential: where it is kept, unless it is kept where it was. */
+export interface ReplaceCredential {
+  credentialRef?: string;
+  actor?: string;
+  reason?: string;
+}
+
+export function replaceCredentialInput(upstream: string, input: ReplaceCredential) {
+  check.onlyFields('replaceCredential', input, ['credentialRef', 'actor', 'reason']);
+  const credential_ref = check.text('credentialRef', input.credentialRef, 500);
+  return { upstream_id: check.id('upstream', upstream), credential_ref, ...who(input) };
+}
+
 export function selectInput(input: Select) {
-  check.onlyFields('select', input, ['pool', 'model', 'capability', 'leaseMs', 'holder', 'lease']);
+  check.onlyFields('select', input, [
+    'pool',
+    'model',
+    'capability',
+    'leaseMs',
+    'holder',
+    'lease',
+    'sticky',
+    'stickyMs',
+  ]);
   return {
     pool: check.id('pool', input.pool),
     model: check.optionalId('model', input.model),
@@ -132,10 +172,12 @@ export function selectInput(input: Select) {
     lease_id: check.optionalId('lease', input.lease),
     lease_ms: check.optionalInteger('leaseMs', input.leaseMs, 100, 86_400_000) ?? 60_000,
     holder: check.optionalId('holder', input.holder),
+    sticky: check.optionalId('sticky', input.sticky),
+    sticky_ms: check.optionalInteger('stickyMs', input.stickyMs, 1000, 604_800_000) ?? 3_600_000,
   };
 }
 
-function scope(field: string, value: unknown): string {
+export function scope(field: string, value: unknown): string {
   if (value === undefined || value === null || value === '') return '';
   const given = check.id(field, value);
   if (!/^(model|capability):./.test(given)) throw new InvalidInput(field, 'must be model:… or capability:…, or absent');
@@ -182,29 +224,42 @@ export function scopesInput(input: Pick<Report, 'model' | 'capability'>): string
   ];
 }
 
-export function reportInput(input: Report) {
-  check.onlyFields('report', input, [
-    'upstream',
-    'lease',
-    'startedAt',
-    'elapsedMs',
-    'model',
-    'capability',
-    'success',
-    'block',
-    'actor',
-    ...['use', 'key', 'job'],
-  ]);
-  const success = check.flag('success', input.success, false);
+const REPORT = [
+  'upstream',
+  'lease',
+  'startedAt',
+  'elapsedMs',
+  'model',
+  'capability',
+  'answer',
+  'success',
+  'block',
+  'actor',
+  ...['use', 'key', 'job'],
+];
+
+/** What a report may have: one in the caller's words, or one with an answer. */
+export const checkReport = (input: Report): void => check.onlyFields('report', input, REPORT);
+
+/** A report in the caller's words. */
+export function reportInput(input: Omit<Report, 'answer'>) {
+  if (typeof input.success !== 'boolean')
+    throw new InvalidInput('success', 'must be true or false; or give answer, what the provider answered');
+  const { success } = input;
   if (success && input.block !== undefined) throw new InvalidInput('block', 'belongs to a failure');
-  return {
+  const row = {
     upstream_id: check.id('upstream', input.upstream),
     lease_id: check.optionalId('lease', input.lease),
     started_at: check.instant('startedAt', input.startedAt),
     elapsed_ms: check.duration('elapsedMs', input.elapsedMs),
     success,
     scopes: scopesInput(input),
-    ...(input.block === undefined ? {} : blockInput(input.block)),
+    ...(input.block === undefined ? NO_BLOCK : blockInput(input.block)),
     actor: check.text('actor', input.actor, 200),
   };
+  return { row, block: input.block };
 }
+
+export type ReportInput = ReturnType<typeof reportInput>['row'];
+
+const NO_BLOCK: Partial<ReturnType<typeof blockInput>> = {};

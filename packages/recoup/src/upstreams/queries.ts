@@ -105,66 +105,88 @@ select coalesce(json_agg(${explainedRow} order by priority, turn_at, id), '[]'):
 from found`,
 );
 
+const oneUpstream = { upstream_id: 'text' } as const;
+
 const historyColumns = {
   upstream_id: 'text',
+  after_at: 'timestamptz',
   after_block: 'bigint',
   after_generation: 'int',
   newest_first: 'boolean',
   count: 'int',
 } as const;
 
+/** Of a block, or of the upstream itself: then `block` and what belongs to one are null, and `settings` is what was set from then on. */
 export interface HistoryRow {
-  block: number;
-  /** Which of the events of its block. */
+  /** Null: an event of the upstream itself. */
+  block: number | null;
+  /** Which of the events of its block, or of the upstream; 0 of a `contradicted`. */
   generation: number;
   subject: string;
   scope: string;
-  kind: string;
-  source: string;
-  policy: string;
+  kind: string | null;
+  source: string | null;
+  policy: string | null;
   type: string;
   at: string;
   until: string | null;
-  step: number;
-  evidenceAt: string;
+  step: number | null;
+  evidenceAt: string | null;
   closedAs: string | null;
   actor: string | null;
   reason: string | null;
+  settings: Record<string, string | number | null> | null;
 }
 
 /**
- * What happened to an upstream, by its own blocks and those of its group, provider and route: the blocks that are open and the newest
- * thousand of each that are not. Oldest first, or newest first; `count` of them behind an event, or all.
+ * What happened to an upstream: what was set of it, and its own blocks and those of its group, provider and route: the blocks that are open
+ * and the newest thousand of each that are not. A `contradicted` is no event of a block, which stays as it is: it says when something spoke
+ * against it. Oldest first, or newest first; `count` of them behind an event, or all.
  */
 export const upstreamHistory = statement<typeof historyColumns, HistoryRow>(
   'upstream.history',
   historyColumns,
   () => `
-found as materialized (
-  select b.*, e.type, e.at, e.until as e_until, e.step as e_step, e.evidence_at as e_evidence_at, e.actor, e.reason as e_reason, e.generation as e_generation
-  from input i
+blocks as materialized (
+  select b.* from input i
   cross join lateral (select * from recoup.upstreams where id = i.upstream_id) u
   cross join lateral ${subjectsOf('u')}
   cross join lateral (
     select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null
     union all
-    (select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b
-  join recoup.block_events e on e.block_id = b.id),
-behind as materialized (
-  select i.*, e.at as after_at from input i
-  left join lateral (select at from recoup.block_events where block_id = i.after_block and generation = i.after_generation) e on true),
-page as (
-  (select f.* from behind i cross join found f
-   where i.newest_first is not true and (i.after_block is null or (f.at, f.id, f.e_generation) > (i.after_at, i.after_block, i.after_generation))
-   order by f.at, f.id, f.e_generation limit (select count from input))
+    (select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b),
+found as materialized (
+  select b.*, e.type, e.at, e.until as e_until, e.step as e_step, e.evidence_at as e_evidence_at, e.actor, e.reason as e_reason, e.generation as nth, null::jsonb as settings
+  from blocks b join recoup.block_events e on e.block_id = b.id
   union all
-  (select f.* from behind i cross join found f
-   where i.newest_first and (i.after_block is null or (f.at, f.id, f.e_generation) < (i.after_at, i.after_block, i.after_generation))
-   order by f.at desc, f.id desc, f.e_generation desc limit (select count from input)))
-select coalesce(json_agg(json_build_object('block', id, 'generation', e_generation, 'subject', subject_type || ':' || subject_id, 'scope', scope, 'kind', kind, 'source', source,
+  select b.*, 'contradicted', b.contradicted_at, null, null, null, null, null, 0, null from blocks b where b.contradicted_at is not null
+  union all
+  select b.*, e.type, e.at, null, null, null, e.actor, e.reason, e.number, e.settings
+  from input i join recoup.upstream_events e on e.upstream_id = i.upstream_id left join recoup.blocks b on false),
+ordered as materialized (
+  select f.*, coalesce(f.id, 0) as of_block, coalesce(f.subject_type || ':' || f.subject_id, 'upstream:' || i.upstream_id) as subject from found f cross join input i),
+page as (
+  (select f.* from input i cross join ordered f
+   where i.newest_first is not true and (i.after_at is null or (f.at, f.of_block, f.nth) > (i.after_at, i.after_block, i.after_generation))
+   order by f.at, f.of_block, f.nth limit (select count from input))
+  union all
+  (select f.* from input i cross join ordered f
+   where i.newest_first and (i.after_at is null or (f.at, f.of_block, f.nth) < (i.after_at, i.after_block, i.after_generation))
+   order by f.at desc, f.of_block desc, f.nth desc limit (select count from input)))
+select coalesce(json_agg(json_build_object('block', id, 'generation', nth, 'subject', subject, 'scope', coalesce(scope, ''), 'kind', kind, 'source', source,
   'policy', policy, 'type', type, 'at', at, 'until', e_until, 'step', e_step, 'evidenceAt', e_evidence_at, 'closedAs', case when type = 'closed' then closed_as end,
-  'actor', actor, 'reason', e_reason) order by at, id, e_generation), '[]')::text as answer
+  'actor', actor, 'reason', e_reason, 'settings', settings) order by at, of_block, nth), '[]')::text as answer
 from page`,
+);
+
+/** Whose decoder reads its answers. */
+export const providerOf = statement<typeof oneUpstream, { provider: string }>(
+  'upstream.provider',
+  oneUpstream,
+  () => `
+found as materialized (
+  select u.provider from input i cross join lateral (select provider from recoup.upstreams where id = i.upstream_id) u)
+select coalesce(json_agg(json_build_object('provider', provider)), '[]')::text as answer from found`,
 );
 
 const unusedColumns = { after_until: 'timestamptz', after_id: 'bigint', count: 'int' } as const;

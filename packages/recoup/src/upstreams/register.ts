@@ -14,11 +14,18 @@ const columns = {
   weight: 'int',
   max_concurrency: 'int',
   status: 'text',
+  actor: 'text',
+  reason: 'text',
 } as const;
+
+/** What is set of an upstream row `u`, as its events keep it. */
+export const settingsOf = (u: string) => `jsonb_build_object('quotaGroup', ${u}.quota_group, 'route', ${u}.route,
+    'credentialRef', ${u}.credential_ref, 'priority', ${u}.priority, 'weight', ${u}.weight, 'maxConcurrency', ${u}.max_concurrency,
+    'status', ${u}.status)`;
 
 /**
  * Guard: none of that id; else what is given is changed (`changed`), or is so already (`duplicate`). Pool and provider never change:
- * its blocks, windows and history are about that account. A retired one comes back only under another id.
+ * its blocks, windows and history are about that account. A retired one comes back only under another id. Each that says something new is an event.
  */
 export const registerUpstream = statement<typeof columns, RawAnswer>(
   'upstream.register',
@@ -46,18 +53,24 @@ seen as materialized (
     else 'duplicate' end as verdict
   from held h),
 made as (
-  insert into recoup.upstreams (id, pool, provider, quota_group, route, credential_ref, priority, weight, max_concurrency, status, turn_at, registered_at)
+  insert into recoup.upstreams (id, pool, provider, quota_group, route, credential_ref, priority, weight, max_concurrency, status, turn_at, registered_at, events)
   select upstream_id, pool, provider, quota_group, coalesce(route, 'direct'), credential_ref, coalesce(priority, 5), coalesce(weight, 1),
-    max_concurrency, coalesce(status, 'on'), recoup.clock(), recoup.clock() from seen where verdict = 'registered'
+    max_concurrency, coalesce(status, 'on'), recoup.clock(), recoup.clock(), 1 from seen where verdict = 'registered'
   on conflict (id) do nothing
-  returning id),
+  returning id, events, ${settingsOf('upstreams')} as settings),
 won as (
   update recoup.upstreams u set quota_group = coalesce(s.quota_group, u.quota_group), route = coalesce(s.route, u.route),
     credential_ref = coalesce(s.credential_ref, u.credential_ref), priority = coalesce(s.priority, u.priority),
     weight = coalesce(s.weight, u.weight), max_concurrency = coalesce(s.max_concurrency, u.max_concurrency), status = coalesce(s.status, u.status),
-    generation = u.generation + 1
+    generation = u.generation + 1, events = u.events + 1
   from seen s where u.ctid = s.tid and u.tableoid = s.part and s.verdict = 'changed'
-  returning s.ord)${answerEach(
+  returning s.ord, u.id, u.events, ${settingsOf('u')} as settings),
+told as (
+  insert into recoup.upstream_events (upstream_id, number, type, at, settings, actor, reason)
+  select m.id, m.events, 'registered', recoup.clock(), m.settings, s.actor, s.reason
+  from made m join seen s on s.upstream_id = m.id and s.verdict = 'registered'
+  union all
+  select w.id, w.events, 'changed', recoup.clock(), w.settings, s.actor, s.reason from won w join seen s using (ord))${answerEach(
     'seen s',
     `case when verdict = 'registered' and not exists (select from made m where m.id = s.upstream_id) then 'again'
          when verdict = 'changed' and not exists (select from won w where w.ord = s.ord) then 'again' else verdict end`,

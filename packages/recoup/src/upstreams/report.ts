@@ -2,6 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
+import { OF_CREDENTIAL } from './credential.ts';
 import { subjectsOf } from './usable.ts';
 
 export interface ReportRow extends RawAnswer {
@@ -12,6 +13,8 @@ export interface ReportRow extends RawAnswer {
   /** Policy and outcome of each block that it closed, tried with success or opened again. */
   recoveries: [policy: string, outcome: string][] | null;
   provider: string;
+  /** When the request began, to the microsecond. */
+  began: string;
 }
 
 const columns = {
@@ -37,31 +40,52 @@ const columns = {
 export const nominal = (step: string) => `least(30 * power(2, least(${step} - 1, 10)), 300) * interval '1 second'`;
 /** An order to wait is obeyed up to an hour: more is a mistake of the provider's. */
 const CAPPED = `least(hint_ms, 3600000) * interval '1 millisecond'`;
+const ANNOUNCED = `coalesce(announced_until, now + hint_ms * interval '1 millisecond')`;
+
+/** The same instant, as two clocks and two distances tell it. */
+export const same = (one: string, other: string) => `abs(extract(epoch from ${one} - ${other})) < 1`;
 
 const NEXT_UNTIL = `case policy when 'manual' then null else case source
       when 'retry_after' then greatest(b_until, now + ${CAPPED})
-      when 'reset_announced' then coalesce(announced_until, now + hint_ms * interval '1 millisecond')
+      when 'reset_announced' then case when b_until > now and ${same('b_until', ANNOUNCED)} then b_until else ${ANNOUNCED} end
       else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${nominal('step_no')})) end end`;
 
-/** Of a success `s`, which open blocks `b` it speaks against. One of a half-open block's time counts if it began in it: a trial. */
-const refutes = (s: string) => `b.closed_at is null and b.policy in ('auto', 'rolling')
-      and ${s}.scopes ? b.scope and b.evidence_at < ${s}.began and (b.until > ${s}.now or b.until <= ${s}.began)`;
+/**
+ * Of a success `s`, which open blocks `b` it speaks against: those whose last failure was known before its request started. One that was
+ * under way beside that failure saw the same minute, and says nothing against it. One of a half-open block's time counts if it began in it: a trial. A used-up
+ * quota is ended early by a snapshot alone. What only a person ends stays, and shows since when something speaks against it; what a
+ * person has decided (`operator`) was never about how it answers.
+ */
+const refutes = (s: string) => `b.closed_at is null and ${s}.scopes ? b.scope and b.evidence_at < ${s}.began
+      and (select max(e.at) from recoup.block_events e where e.block_id = b.id and e.type in ('opened', 'extended', 'reopened')) < ${s}.began
+      and case b.policy when 'manual' then b.kind <> 'operator' and b.contradicted_at is null
+        when 'snapshot' then b.until <= ${s}.began else b.until > ${s}.now or b.until <= ${s}.began end`;
 
 /** The open blocks of the upstream of `s` and of what it shares with others. */
 const blocksAround = (s: string, where: string) => `${subjectsOf(s, 'upstream_id')}
     cross join lateral (
       select b.id as b_id from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and ${where}) b`;
 
+/** When the request of an input `i` began. */
+const BEGAN = `least(coalesce((select l.leased_at from recoup.upstream_leases l where l.id = i.lease_id and l.upstream_id = i.upstream_id),
+      i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock())`;
+
 /**
  * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
  * block opened changes nothing (`duplicate`): five in flight are one step. One that started later extends it, and where the block was
  * due already (a trial that failed) raises its step. A `retry_after` or `backoff` never shortens; of announced resets the newest counts.
+ * What a request of before the credential was replaced says of the credential is old (`duplicate`).
+ *
+ * The route that is none, `direct`, is every upstream's way to its provider: what is said of it concerns the provider alone.
  *
  * A success closes the blocks (auto, rolling) of its upstream, group, provider and route in its scopes whose evidence is older than
- * its request; a block that is due lets in twice as many trials for each, and closes after the one behind eight. Two that meet at one
- * block count one after the other.
+ * its request; a block that is due, whatever its policy, lets in twice as many trials for each, and closes after the one behind eight.
+ * Two that meet at one block count one after the other.
  *
- * The upstream's row is held first: reports about one upstream take turns. `generation` says whether its blocks changed between
+ * A success that nothing blocked in its scopes stands against is `plain`: it holds no row and waits for none, as most are. A failure
+ * that is reported beside it may open a block just then; it would have, had it come after.
+ *
+ * Otherwise the upstream's row is held first: reports about one upstream take turns. `generation` says whether its blocks changed between
  * snapshot and lock; then it runs again. So it does where the row itself is another version and is to be written, as a selection leaves
  * it: an update finds what its snapshot sees. A block that a rival opened meanwhile on a shared subject is met by the unique index.
  */
@@ -69,17 +93,24 @@ export const reportUpstream = statement<typeof columns, ReportRow>(
   'upstream.report',
   columns,
   (lock) => `
+plain as materialized (
+  select i.ord, i.lease_id, i.upstream_id, u.provider, ${BEGAN} as began
+  from input i
+  cross join lateral (select id, provider, quota_group, route from recoup.upstreams where id = i.upstream_id) u
+  where i.success and not exists (select from input f where f.upstream_id = i.upstream_id and not f.success)
+    and not exists (select from ${subjectsOf('u')} cross join lateral (
+      select b.scope from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null offset 0) b
+      where i.scopes ? b.scope)),
 held as materialized (
-  select i.*, u.*, recoup.clock() as now,
-    least(coalesce((select l.leased_at from recoup.upstream_leases l where l.id = i.lease_id and l.upstream_id = i.upstream_id),
-      i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock()) as began,
+  select i.*, u.*, recoup.clock() as now, ${BEGAN} as began,
     case i.subject_type when 'upstream' then i.upstream_id when 'quota_group' then coalesce(u.quota_group, i.upstream_id)
-      when 'provider' then u.provider when 'route' then u.route end as subject_id,
-    case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream' else i.subject_type end as on_type,
+      when 'provider' then u.provider when 'route' then coalesce(nullif(u.route, 'direct'), u.provider) end as subject_id,
+    case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream'
+      when i.subject_type = 'route' and u.route = 'direct' then 'provider' else i.subject_type end as on_type,
     row_number() over (partition by i.upstream_id order by i.ord) as nth
-  from (select * from input order by upstream_id, ord) i
+  from (select * from input where ord not in (select ord from plain) order by upstream_id, ord) i
   left join lateral (
-    select true as has_upstream, ctid as tid, tableoid as part, provider, quota_group, route, generation, blocked_until
+    select true as has_upstream, ctid as tid, tableoid as part, provider, quota_group, route, generation, credential_at
     from recoup.upstreams where id = i.upstream_id for no key update ${lock}) u on true),
 judged as materialized (
   select h.*, b.*, kind is not null and not success as fails,
@@ -95,12 +126,12 @@ judged as materialized (
       and b.source = h.source and h.kind is not null and not h.success
     for no key update ${lock}) b on true),
 refuted as materialized (
-  select h.ord, h.now, b.*, b.until > h.now or b.trials = 8 as closes,
+  select h.ord, h.now, b.*, b.policy <> 'manual' and (b.until > h.now or b.trials = 8) as closes,
     (select x.ctid from recoup.blocks x where x.id = b_id) is distinct from b.tid as stale
   from held h
   cross join lateral ${subjectsOf('h', 'upstream_id')}
   cross join lateral (
-    select id as b_id, ctid as tid, tableoid as part, until, trials from recoup.blocks b
+    select id as b_id, ctid as tid, tableoid as part, policy, until, trials from recoup.blocks b
     where b.subject_type = subject.type and b.subject_id = subject.id and ${refutes('h')}
     for no key update ${lock}) b
   where h.success and h.has_upstream and h.nth = 1),
@@ -114,7 +145,7 @@ seen as materialized (
       when exists (select from refuted r where r.ord = j.ord and (r.stale or exists (select from refuted e where e.b_id = r.b_id and e.ord < j.ord)
         or exists (select from judged f where f.fails and f.b_id = r.b_id))) then 'again'
       when not fails and not exists (select from refuted r where r.ord = j.ord) then 'noted'
-      when began <= b_opened_at then 'duplicate'
+      when began <= b_opened_at or (fails and kind in ${OF_CREDENTIAL} and began <= credential_at) then 'duplicate'
       when stale then 'again'
       when not fails then 'noted'
       when b_id is null then 'blocked'
@@ -133,7 +164,8 @@ changed as (
   from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict in ('extended', 'reopened')
   returning s.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.policy),
 freed as (
-  update recoup.blocks b set trials = case when r.closes then b.trials else b.trials * 2 end, generation = b.generation + 1,
+  update recoup.blocks b set trials = case when r.closes or r.policy = 'manual' then b.trials else b.trials * 2 end,
+    generation = b.generation + (r.policy <> 'manual')::int, contradicted_at = case when r.policy = 'manual' then r.now end,
     closed_at = case when r.closes then r.now end, closed_as = case when r.closes then 'success' end
   from refuted r join seen s using (ord) where b.ctid = r.tid and b.tableoid = r.part and s.verdict = 'noted'
   returning r.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.closed_at, b.policy),
@@ -145,7 +177,7 @@ told as (
   select c.id, c.generation, s.verdict, s.now, c.until, c.step, c.evidence_at, s.actor, s.reason from changed c join seen s using (ord)
   union all
   select f.id, f.generation, case when f.closed_at is null then 'trial' else 'closed' end, s.now, f.until, f.step, f.evidence_at, s.actor, s.reason
-  from freed f join seen s using (ord)),
+  from freed f join seen s using (ord) where f.policy <> 'manual'),
 own as (
   -- The latest end of its own blocks of everything, as this statement leaves them.
   select s.ord, s.tid, s.part, max(coalesce(x.until, 'infinity')) filter (where x.until is not null or x.there) as next_blocked_until
@@ -173,15 +205,20 @@ done as materialized (
   from seen s
   left join opened o on s.verdict = 'blocked' and (s.on_type, s.subject_id, s.scope, s.kind, s.source) = (o.subject_type, o.subject_id, o.scope, o.kind, o.source)
   left join changed c on c.ord = s.ord),
+answered as (
+  select ord, outcome, block, block_until, step_no, closed, provider, began from done
+  union all select ord, 'noted', null, null, null, 0, provider, began from plain),
 given as (
-  delete from recoup.upstream_leases l using (select lease_id, upstream_id from done where outcome not in ('busy', 'again')) d
-  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('done', 'outcome', {
+  delete from recoup.upstream_leases l using (
+    select lease_id, upstream_id from done where outcome not in ('busy', 'again') union all select lease_id, upstream_id from plain) d
+  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('answered', 'outcome', {
     block: 'block',
     until: 'block_until',
     step: 'step_no',
     closed: 'closed',
     recoveries: 'recoveries',
     provider: 'provider',
+    began: 'began',
   })}`,
   { holds: 'upstream_id' },
 );

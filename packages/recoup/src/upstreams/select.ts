@@ -18,11 +18,22 @@ const columns = {
   lease_id: 'text',
   lease_ms: 'bigint',
   holder: 'text',
+  sticky: 'text',
+  sticky_ms: 'bigint',
 } as const;
 
 /** What a use moves on a block that lets it in: whoever read less than that counted trials before somebody else took one. */
 const moves = (from: string) =>
   `(select coalesce(sum(b.uses + b.generation), 0) as moves from ${from} b where b.id = any (h.half_open)`;
+
+/** So many candidates of a range are looked at before the rest of it is. */
+const FIRST = 50;
+
+/** A range of candidates in order: the first ones apart, because only under a limit that it knows does the planner walk the index and not sort all of a large pool. */
+const inOrder = (which: string, order: string) => {
+  const range = `select u.* from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and ${which} order by ${order}`;
+  return `(${range} limit ${FIRST}) union all (${range} offset ${FIRST})`;
+};
 
 /**
  * Guard: on, no block in scope keeps it out, a slot free. By priority, then whose turn it is: a selection moves its turn on by 1/weight
@@ -34,6 +45,10 @@ const moves = (from: string) =>
  * leases may be newer than what was counted. So is one under a half-open block of its group, provider or route that somebody holds, or
  * that has let another in since: trials there are counted across upstreams, and the row of one upstream does not guard that count.
  *
+ * A sticky key has the upstream that it had last for as long as the snapshot finds that one usable, whatever its priority; where it
+ * cannot be taken in this moment, nobody else is (`again`). Otherwise the key moves to the one that is picked. Of two first uses at once
+ * one decides, and the other looks again. Stored, not derived from a hash of key and upstream: that would have to look at all of a pool.
+ *
  * A lease of that id which is still there is the answer to a repeat. `none` therefore means "look again, or explain", never "all are out".
  */
 export const selectUpstream = statement<typeof columns, SelectRow>(
@@ -43,25 +58,30 @@ export const selectUpstream = statement<typeof columns, SelectRow>(
 prior as materialized (
   select l.* from input i
   cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id limit 1) l),
+kept as materialized (
+  select a.* from input i
+  cross join lateral (
+    select upstream_id, until from recoup.affinities where pool = i.pool and key = i.sticky and until > recoup.clock()) a),
+stuck as materialized (
+  select u.id from input i
+  cross join kept k
+  join recoup.upstreams u on u.id = k.upstream_id
+  where u.status = 'on' and (u.blocked_until is null or u.blocked_until <= recoup.clock()) and ${usable('u', scopesOf('i'))}),
 pick as materialized (
   select c.*, u.tid, u.part, h.half_open, i.lease_id, i.holder, recoup.clock() as now, recoup.clock() + i.lease_ms * interval '1 millisecond' as until
   from input i
   cross join lateral (
+    select u.* from recoup.upstreams u where u.id = (select id from stuck)
+    union all
     select c.* from generate_series(0, 9) p
     cross join lateral (
-      (select u.* from recoup.upstreams u
-       where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null and u.blocked_until <= recoup.clock()
-         and (u.quota_until is null or u.quota_until <= recoup.clock())
-       order by u.blocked_until)
+      ${inOrder('u.blocked_until is not null and u.blocked_until <= recoup.clock() and (u.quota_until is null or u.quota_until <= recoup.clock())', 'u.blocked_until')}
       union all
-      (select u.* from recoup.upstreams u
-       where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null and u.quota_until is not null
-         and u.quota_until <= recoup.clock()
-       order by u.quota_until)
+      ${inOrder('u.blocked_until is null and u.quota_until is not null and u.quota_until <= recoup.clock()', 'u.quota_until')}
       union all
-      (select u.* from recoup.upstreams u
-       where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null and u.quota_until is null
-       order by u.turn_at)) c) c
+      ${inOrder('u.blocked_until is null and u.quota_until is null', 'u.turn_at')}
+      offset 0) c
+    where not exists (select from stuck)) c
   cross join lateral (select ${sharedBlocks('c', scopesOf('i'))} as half_open offset 0) h
   cross join lateral (
     select u.ctid as tid, u.tableoid as part from recoup.upstreams u
@@ -76,13 +96,25 @@ won as (
   returning u.id),
 let_in as (
   update recoup.blocks b set uses = b.uses + 1 from pick p where b.id = any (p.half_open)),
+fresh as materialized (
+  -- Moved on only now and then: not every use is worth a write.
+  select from input i cross join pick p join kept k on k.upstream_id = p.id
+  where k.until > p.now + i.sticky_ms * 0.75 * interval '1 millisecond'),
+bound as (
+  insert into recoup.affinities (pool, key, upstream_id, until)
+  select i.pool, i.sticky, p.id, p.now + i.sticky_ms * interval '1 millisecond' from input i cross join pick p join won w on w.id = p.id
+  where i.sticky is not null and not exists (select from fresh)
+  on conflict (pool, key) do update set upstream_id = excluded.upstream_id, until = excluded.until
+  where recoup.affinities.upstream_id in (excluded.upstream_id, (select upstream_id from kept)) or recoup.affinities.until <= recoup.clock()
+  returning upstream_id),
 leased as (
   insert into recoup.upstream_leases (id, upstream_id, quota_group, provider, route, holder, leased_at, lease_until)
-  select lease_id, id, quota_group, provider, route, holder, now, until from pick join won using (id)
+  select p.lease_id, p.id, p.quota_group, p.provider, p.route, p.holder, p.now, p.until from input i cross join pick p join won w on w.id = p.id
+  where i.sticky is null or exists (select from fresh) or exists (select from bound)
   returning upstream_id, lease_until),
 given as (select * from prior union all select * from leased)
 select json_build_array(json_build_object('ord', 1, 'outcome',
-  case when exists (select from given) then 'selected' when exists (select from pick) then 'again' else 'none' end,
+  case when exists (select from given) then 'selected' when exists (select from pick) or exists (select from stuck) then 'again' else 'none' end,
   'upstream', u.id, 'provider', u.provider, 'credential_ref', u.credential_ref, 'lease_until', g.lease_until))::text as answer
 from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id) u on true`,
 );

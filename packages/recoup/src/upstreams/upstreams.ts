@@ -1,72 +1,39 @@
 // The upstreams of a handle: register, select, report, give back; block and free by hand; ask why, and since when.
-import { randomUUID } from 'node:crypto';
-import type { RawAnswer, Runner } from '../db/runner.ts';
-import type { InputOf } from '../db/statement.ts';
-import { type ErrorCode, Refusal } from '../errors.ts';
+import type { Runner } from '../db/runner.ts';
+import { Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
-import { type Used, type UseKey, useInput } from '../windows/inputs.ts';
 import { Limits } from '../windows/windows.ts';
 import { type Block, type ListBlocks, readBlocks } from './blocks.ts';
 import { closeBlock } from './close.ts';
-import { type Explained, explained, instant, whenBack } from './explained.ts';
+import { replaceCredential } from './credential.ts';
+import { type Explained, explained, instant } from './explained.ts';
 import { type BlockEvent, type HistoryOptions, readHistory, readHistoryPage } from './history.ts';
 import * as checked from './inputs.ts';
-import { ofUpstreams, useUpstream } from './limits.ts';
+import { type KnownWindow, readSnapshots } from './known-windows.ts';
+import { ofUpstreams } from './limits.ts';
 import { type ListUpstreams, readUpstreams } from './list.ts';
+import type { Note } from './note-input.ts';
 import { type Pool, type PoolState, readPool, readPools } from './pools.ts';
-import { blockProvider, type ProviderRow } from './provider.ts';
 import { explainUpstreams } from './queries.ts';
-import { setApart } from './quota.ts';
 import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
-import { reportUpstream } from './report.ts';
-import { selectUpstream } from './select.ts';
-
-export interface Selected {
-  outcome: CapacityOutcome<'upstream.select'>;
-  upstream: string | null;
-  provider: string | null;
-  credentialRef: string | null;
-  lease: string | null;
-  leaseUntil: Date | null;
-  /** Of `none`: when to ask again, at most 300 s; and when the pool is expected back: an estimate. */
-  retryAfterMs: number | null;
-  expectedRecoveryAt: Date | null;
-}
-export interface Reported {
-  outcome: CapacityOutcome<'upstream.report'>;
-  /** The block it was about, and until when; the provider's, where the trouble is the provider's. */
-  block: number | null;
-  until: Date | null;
-  step: number | null;
-  /** Blocks that it closed. */
-  closed: number;
-  /** What became of its use; null: nothing was to be booked. */
-  use: CapacityOutcome<'window.use'> | null;
-}
-const REFUSED: Readonly<Record<string, ErrorCode>> = {
-  no_upstream: 'no_upstream',
-  no_block: 'no_block',
-  conflict: 'conflict',
-  retired: 'upstream_retired',
-  needs_person: 'needs_person',
-};
-
-function orThrow<A extends RawAnswer>(answer: A, facts: Record<string, unknown>): A {
-  const code = REFUSED[answer.outcome];
-  if (code) throw new Refusal(code, undefined, facts);
-  return answer;
-}
+import { type Decoding, type Noted, orThrow, type Reported, Reporting } from './reporting.ts';
+import { type Selected, Selecting } from './selecting.ts';
+import { bookUse } from './uses.ts';
 
 /** The functions of one runner: of the handle, or of a transaction. */
 export class Upstreams {
   readonly limits: Limits;
   readonly #runner: Runner;
+  readonly #selecting: Selecting;
+  readonly #reporting: Reporting;
 
-  constructor(runner: Runner) {
+  constructor(runner: Runner, decoding: Decoding) {
     this.limits = new Limits(runner, ofUpstreams);
     this.#runner = runner;
+    this.#selecting = new Selecting(runner);
+    this.#reporting = new Reporting(runner, decoding);
   }
 
   /** Makes an upstream known. `registered`; `duplicate`: it is, just so; `changed`: it was with other settings. Refuses `conflict`: in another pool or at another provider. */
@@ -87,35 +54,27 @@ export class Upstreams {
   }
 
   /**
+   * Another credential, or another secret behind the same reference: what was blocked because of the old one is open again, and failures of
+   * requests with the old one change nothing any more. `duplicate`: that reference, and nothing was blocked. Refuses `no_upstream`,
+   * `upstream_retired`.
+   */
+  async replaceCredential(
+    upstream: string,
+    input: checked.ReplaceCredential,
+  ): Promise<{ outcome: CapacityOutcome<'upstream.replaceCredential'>; closed: number }> {
+    const row = checked.replaceCredentialInput(upstream, input);
+    const { outcome, closed } = orThrow(await this.#runner.call(replaceCredential, row), { upstream });
+    return { outcome: outcome as 'replaced', closed };
+  }
+
+  /**
    * Leases a slot of the best upstream that is usable now. `none`: with when to ask again. Give the slot back with `report` or
    * `release`; what is not given back lapses.
    */
   async select(input: checked.Select): Promise<Selected> {
-    const { lease_id, ...row } = checked.selectInput(input);
-    const id = lease_id ?? randomUUID();
-    for (let round = 0; ; round++) {
-      const [answer] = await this.#runner.read(selectUpstream, [{ ...row, lease_id: id }]);
-      if (answer!.outcome === 'selected') {
-        this.#runner.observe('upstream.select', 'selected');
-        const { upstream, provider, credential_ref, lease_until } = answer!;
-        const lease = { lease: id, leaseUntil: instant(lease_until) };
-        return {
-          outcome: 'selected',
-          upstream,
-          provider,
-          credentialRef: credential_ref,
-          ...lease,
-          retryAfterMs: null,
-          expectedRecoveryAt: null,
-        };
-      }
-      // Passed over is not out: who was being selected or reported in that moment is looked at again.
-      const { pool, model, capability } = row;
-      const { all, now } = await this.#look({ pool, model, capability, nearest: NEAREST });
-      if (round < MAX_ROUNDS && (answer!.outcome === 'again' || all.some((one) => one.usable))) continue;
-      this.#runner.observe('upstream.select', 'none');
-      return { ...NONE, ...whenBack(all, now) };
-    }
+    const selected = await this.#selecting.select(checked.selectInput(input));
+    if (selected.upstream !== null) this.#reporting.knows(selected.upstream, selected.provider!);
+    return selected;
   }
 
   /** Keeps a slot. `stale`: it lapsed, and may be another's. */
@@ -135,52 +94,31 @@ export class Upstreams {
   ): Promise<{ outcome: CapacityOutcome<'upstream.release'> }> {
     check.onlyFields('release', used, ['use', 'key', 'model', 'capability']);
     const row = { lease_id: check.id('lease', lease) };
-    if (used.use) await this.#book(null, checked.scopesInput(used), used.use, { ...used, lease });
+    if (used.use) await bookUse(this.#runner, null, checked.scopesInput(used), used.use, { ...used, lease });
     const answer = await this.#runner.call(releaseUpstream, row);
     return { outcome: answer.outcome as 'released' };
   }
 
-  /** Of an upstream, or of the one that the lease is of. A statement of its own: it applies whatever becomes of the report. */
-  async #book(upstream: string | null, scopes: string[], use: Used | undefined, by: UseKey): Promise<Reported['use']> {
-    const row = useInput(use, by);
-    if (row === null) return null;
-    const of = { upstream_id: upstream, lease_id: by.lease ?? null };
-    const { outcome, full } = await this.#runner.call(useUpstream, { ...of, ...row, scopes });
-    for (let round = 0; full !== null && round < MAX_APART; round++) {
-      if ((await this.#runner.read(setApart, [{ upstream_id: full }]))[0]!.outcome !== 'again') break;
-    }
-    return outcome as 'booked';
+  /**
+   * Says how a use went, what it used, and gives its slot back: by what the provider answered (`answer`), or in your words. A failure with a `block` is
+   * `blocked`, `extended`, `reopened`, or `duplicate`: it was under way already when the block came. A success closes what it refutes.
+   * Refuses `no_upstream`.
+   */
+  report(input: checked.Report): Promise<Reported> {
+    return this.#reporting.report(input);
   }
 
   /**
-   * Says how a use went, what it used, and gives its slot back. A failure with a `block` is `blocked`, `extended`, `reopened`, or `duplicate`: it was under
-   * way already when the block came. A success closes what it refutes. Refuses `no_upstream`.
+   * What a provider says of its windows apart from a use: a usage page, a read-out of somebody else's. A window under 100 % ends a `snapshot`
+   * block of its scope; nothing goes back in time. `duplicate`: newer is known. Refuses `no_upstream`.
    */
-  async report(input: checked.Report): Promise<Reported> {
-    const row = checked.reportInput(input);
-    const use = await this.#book(row.upstream_id, row.scopes, input.use, input);
-    const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
-    const { provider, closed } = answer;
-    for (const [policy, how] of answer.recoveries ?? []) this.#runner.observe('block.recover', how, { policy });
-    const outcome = answer.outcome as Reported['outcome'];
-    const opens = ['blocked', 'extended', 'reopened'].includes(outcome) && row.subject_type === 'upstream';
-    const wide = opens && row.kind === 'server_error' && row.scope === '' ? await this.#blockProvider(provider) : null;
-    const { block, until, step } = wide?.block ? wide : answer;
-    return { outcome, block, until: instant(until), step: block === null ? null : step, closed, use };
+  note(input: Note): Promise<Noted> {
+    return this.#reporting.note(input);
   }
 
-  /**
-   * Whether the trouble is the provider's. A statement of its own behind the report: it concerns many upstreams, and where a process
-   * dies in between, the next failure asks again.
-   */
-  async #blockProvider(provider: string): Promise<ProviderRow | null> {
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const [answer] = await this.#runner.read(blockProvider, [{ provider }]);
-      if (answer!.outcome === 'again') continue;
-      this.#runner.observe('provider.block', answer!.outcome);
-      return answer!;
-    }
-    return null;
+  /** The latest that is known of each window of an upstream and its group, by scope and name. */
+  snapshots(upstream: string): Promise<KnownWindow[]> {
+    return readSnapshots(this.#runner, upstream);
   }
 
   /** Takes an upstream out by hand, until it is freed by hand. */
@@ -189,7 +127,10 @@ export class Upstreams {
     return this.report({ upstream, success: false, block, ...(actor === undefined ? {} : { actor }) });
   }
 
-  /** Ends a block. `duplicate`: it is closed, or has changed since the `generation` that was seen. Refuses `no_block`; `needs_person`: a manual one, as `probe` or `snapshot`. */
+  /**
+   * Ends a block, whatever its kind. `duplicate`: it is closed, or has changed since the `generation` that was seen. Refuses `no_block`,
+   * and `manual_block` for one that only a person or a new credential ends.
+   */
   async free(
     block: number,
     {
@@ -253,15 +194,10 @@ export class Upstreams {
       capability: check.optionalId('capability', of.capability),
       count: check.optionalInteger('limit', of.limit, 1, 1000),
     };
-    return (await this.#look(row)).all;
+    return (await this.#runner.read(explainUpstreams, [row])).map(explained);
   }
 
-  async #look(row: InputOf<(typeof explainUpstreams)['columns']>) {
-    const rows = await this.#runner.read(explainUpstreams, [row]);
-    return { all: rows.map(explained), now: Date.parse(rows[0]?.now ?? '') };
-  }
-
-  /** Who blocked an upstream and who freed it, when, on what evidence; oldest first. */
+  /** Who changed an upstream, who blocked and who freed it, when, on what evidence; oldest first. */
   async history(upstream: string): Promise<BlockEvent[]> {
     return readHistory(this.#runner, upstream);
   }
@@ -277,19 +213,3 @@ export class Upstreams {
     return page;
   }
 }
-
-const NONE = {
-  outcome: 'none',
-  upstream: null,
-  provider: null,
-  credentialRef: null,
-  lease: null,
-  leaseUntil: null,
-} as const;
-
-/** More than any honest crowd needs before it is told to come back. */
-const MAX_ROUNDS = 20;
-/** Where others change the limit so often, one of them says it. */
-const MAX_APART = 3;
-/** So many of each priority are looked at for when to come back: an estimate anyway. */
-const NEAREST = 20;

@@ -2,6 +2,7 @@
 import type { Recoup, Refusal } from '../../src/index.ts';
 import type { Case } from './every-transition.ts';
 import { named, stateOf, times } from './look.ts';
+import { poolOf, soft } from './pools.ts';
 import { newId, type Running, type Stage } from './stage.ts';
 
 const at = ({ wallet, job, attempt }: Running) => ({ wallet, job, attempt });
@@ -166,6 +167,44 @@ export const OTHERS: Readonly<Record<string, Pick<Case, 'make' | 'first'>>> = {
       return ({ queues }) => said('configured', queues.configure(queue, { maxFailures: 7 }));
     },
     first: 'configured',
+  },
+  'upstream.change': {
+    make: async (s) => {
+      const [upstream] = (await poolOf(s, 1)).names as [string];
+      return ({ upstreams }) => upstreams.change(upstream, { weight: 7, actor: 'ann', reason: 'larger plan' });
+    },
+    first: 'changed',
+  },
+  'a success that closes a block, and one that speaks against a manual one': {
+    make: async (s) => {
+      const [upstream] = (await poolOf(s, 1)).names as [string];
+      await s.recoup.upstreams.report({ upstream, success: false, elapsedMs: 60_000, block: soft });
+      const block = { kind: 'billing', policy: 'manual' } as const;
+      await s.recoup.upstreams.report({ upstream, success: false, elapsedMs: 60_000, block });
+      return ({ upstreams }) => upstreams.report({ upstream, success: true });
+    },
+    first: 'noted',
+  },
+  'forgotten sticky keys': {
+    make: async (s) => {
+      await hours(s);
+      const { pool } = await poolOf(s, 1);
+      const { lease } = await s.recoup.upstreams.select({ pool, sticky: 'a', stickyMs: 1000 });
+      await s.recoup.upstreams.release(lease!);
+      await s.db.advance(2000);
+      return swept;
+    },
+    first: 'swept',
+  },
+  'a block that nobody tried': {
+    make: async (s) => {
+      await hours(s);
+      const [upstream] = (await poolOf(s, 1)).names as [string];
+      await s.recoup.upstreams.report({ upstream, success: false, block: soft });
+      await s.db.advance(90_000_000);
+      return swept;
+    },
+    first: 'swept',
   },
   'a transaction': {
     make: async (s) => {

@@ -1,5 +1,6 @@
 // Every transition as one call that can be made again: for tests of answers that are lost and of servers that fail.
 import type { Recoup } from '../../src/index.ts';
+import { CAPACITY_CASES } from './every-capacity-transition.ts';
 import { newId, type Running, type Stage } from './stage.ts';
 
 const at = ({ wallet, job, attempt }: Running) => ({ wallet, job, attempt });
@@ -89,4 +90,5 @@ export const CASES: Readonly<Record<string, Case>> = {
     first: 'discarded',
     again: 'duplicate',
   },
+  ...CAPACITY_CASES,
 };

@@ -64,7 +64,20 @@ export function tally(answers: readonly string[]): Record<string, number> {
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-const TABLES = ['wallets', 'entries', 'notes', 'queues', 'jobs', 'attempts', 'lease_requests'];
+/** Every table that transitions write. */
+export const TABLES = [
+  ...['wallets', 'entries', 'notes', 'queues', 'jobs', 'attempts', 'lease_requests'],
+  ...[
+    'upstreams',
+    'blocks',
+    'block_events',
+    'upstream_events',
+    'upstream_leases',
+    'snapshots',
+    'affinities',
+    'inbox_notes',
+  ],
+];
 
 /** One text that changes with any row of any table. */
 export async function digest(db: TestDatabase): Promise<string> {

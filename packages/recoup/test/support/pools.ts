@@ -5,6 +5,7 @@ import { newId, type Stage } from './stage.ts';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
 export const soft: BlockFacts = { kind: 'rate_limited', policy: 'auto' };
 
 /** A pool of its own with so many upstreams. */
@@ -23,9 +24,12 @@ export const failing = async (s: Stage, upstream: string, model?: string) => {
   return one!.failing.map((check) => check.check);
 };
 
-/** What happened to an upstream, in order. */
-export const types = async (s: Stage, upstream: string) =>
-  (await s.recoup.upstreams.history(upstream)).map(({ type }) => type);
+/** What happened to the blocks of an upstream, in order. */
+export const types = async (s: Stage, upstream: string) => (await blockEvents(s, upstream)).map(({ type }) => type);
+
+/** The history of an upstream, without what was set of it. */
+export const blockEvents = async (s: Stage, upstream: string) =>
+  (await s.recoup.upstreams.history(upstream)).filter(({ block }) => block !== null);
 
 export const ms = (date: Date | null) => date!.getTime();
 

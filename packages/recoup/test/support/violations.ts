@@ -239,10 +239,10 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
 
 /** What would rewrite history, by the trigger that refuses it: also where no row would match. */
 export const REWRITTEN: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ['entries', 'epochs', 'block_events'].map((table) => [
+  ['entries', 'epochs', 'block_events', 'upstream_events', 'inbox_notes'].map((table) => [
     `${table}_append_only`,
     [
-      `update recoup.${table} set reason = null where false`,
+      `update recoup.${table} set ${table === 'inbox_notes' ? 'note' : 'reason'} = null where false`,
       `delete from recoup.${table} where false`,
       `truncate recoup.${table}`,
     ],

@@ -1,5 +1,5 @@
 // One call of the upstream over HTTP, and what its answer means.
-import { type Checked, Failure } from 'recoup';
+import { type Checked, Failure, type ProviderAnswer } from 'recoup';
 
 export interface Call {
   /** The upstream's. */
@@ -9,23 +9,37 @@ export interface Call {
   ms: number;
   callback: string;
   signal: AbortSignal;
+  /** Of the account that it runs on. */
+  key?: string;
+}
+
+/** The provider said something about the account, not about the job: nothing was done. */
+export class AccountRefused extends Failure {
+  readonly answer: ProviderAnswer;
+  constructor(answer: ProviderAnswer, retryAfterMs?: number) {
+    super(`upstream ${answer.status}`, { verdict: 'definitive', ...(retryAfterMs ? { retryAfterMs } : {}) });
+    this.answer = answer;
+  }
 }
 
 /** Gives the result; throws a Failure where the upstream answered anything else, and what fetch throws where it did not. */
-export async function callUpstream({ url, job, attempt, ms, callback, signal }: Call): Promise<unknown> {
+export async function callUpstream({ url, job, attempt, ms, callback, signal, key }: Call): Promise<unknown> {
   const response = await fetch(`${url}/v1/run`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
     body: JSON.stringify({ id: job, attempt, ms, callback }),
     signal,
   });
-  const body = (await response.json()) as { result?: unknown; error?: string };
+  const body = (await response.json()) as { result?: unknown; error?: string | object };
   if (response.ok) return body.result;
+  const retryAfterMs = Number(response.headers.get('retry-after')) * 1000;
+  // What the flaky upstream says of a job is a text.
+  if (typeof body.error === 'object')
+    throw new AccountRefused({ status: response.status, headers: response.headers, body }, retryAfterMs);
   const reason = `upstream ${response.status}: ${body.error}`;
   // A 5xx does not say that nothing was done. A 4xx does.
   if (response.status >= 500) throw new Failure(reason, { verdict: 'presumed' });
   if (response.status !== 429) throw new Failure(reason, { verdict: 'definitive', retryable: false });
-  const retryAfterMs = Number(response.headers.get('retry-after')) * 1000;
   throw new Failure(reason, { verdict: 'definitive', retryAfterMs });
 }
 

@@ -7,7 +7,7 @@ import { judge } from './judge.ts';
 import { openNaive } from './naive.ts';
 import { bundledTrace, type Options } from './options.ts';
 import { type ReplayContext, replay } from './replay.ts';
-import { type Result, showComparison, showReconciling, showReplayed, showVerified } from './report.ts';
+import { type Result, showAccounts, showComparison, showReconciling, showReplayed, showVerified } from './report.ts';
 import { many, type Screen } from './screen.ts';
 import { tellStory } from './story.ts';
 import { Tally } from './tally.ts';
@@ -58,7 +58,10 @@ async function play(jobs: readonly DemoJob[], context: ReplayContext): Promise<R
   screen.heading(2, `${many(jobs.length, source)}, ${options.speed} times as fast as they came`);
   const cast = `${many(grants.size, 'wallet')}, ${rules.workers} worker processes`;
   screen.line(dim(`   ${cast}, and for both designs the same upstream: it is`));
-  screen.line(dim('   slow, fails, hangs up, and loses, doubles and mixes up its callbacks.'));
+  screen.line(
+    dim('   slow, fails, hangs up, and loses, doubles and mixes up its callbacks. Its five accounts get limited,'),
+  );
+  screen.line(dim('   used up, revoked and overloaded meanwhile, and come back.'));
   screen.line();
   await using design = await openRecoup(database, grants, tally);
   const recoup = await replay(design, jobs, context);
@@ -67,6 +70,7 @@ async function play(jobs: readonly DemoJob[], context: ReplayContext): Promise<R
   const naive = await replayNaive(jobs, grants, { ...context, tally: new Tally() });
   showReplayed(screen, 'naive', naive, undefined);
   showReconciling(screen, [recoup, naive]);
+  showAccounts(screen, recoup.accounts);
 
   screen.heading(3, 'Both against what the upstream really did');
   const judged = {

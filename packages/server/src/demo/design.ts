@@ -1,4 +1,5 @@
 // What the replay asks of a design, Recoup or naive: the same calls, and the same books to judge it by.
+import type { Outage } from './outages.ts';
 import type { DemoJob } from './trace.ts';
 
 /** Both designs get the same: queue, time-outs, retries, back-off. */
@@ -59,6 +60,10 @@ export interface Design extends AsyncDisposable {
   open(): Promise<number>;
   /** Jobs in the hands of a worker. */
   heldBy(worker: string): Promise<number>;
+  /** A person looks at what only a person can resolve. */
+  operate(): Promise<void>;
+  /** Why each account was out; empty for a design that does not know. */
+  outages(): Promise<Map<string, Outage[]>>;
   deadLetters(): Promise<{ wallet: string; job: string; attempt: number }[]>;
   books(): Promise<Books>;
 }

@@ -152,6 +152,13 @@ export class Naive implements Design {
     return row.held;
   }
 
+  /** Nobody is told of anything. */
+  async operate(): Promise<void> {}
+
+  async outages(): Promise<Map<string, never[]>> {
+    return new Map();
+  }
+
   async deadLetters(): Promise<{ wallet: string; job: string; attempt: number }[]> {
     return this.query(`select wallet_id as wallet, id as job, attempt from naive.jobs where state = 'dead'`);
   }

@@ -1,11 +1,13 @@
 // Replays the trace through a design: arrivals, worker processes, one of them killed, until nothing moves any more.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OPERATOR_AT } from './accounts.ts';
 import { askUpstream } from './call-upstream.ts';
 import { receiveCallbacks } from './callbacks.ts';
 import type { Child, Children } from './children.ts';
 import { type Books, type Design, type Progress, rules } from './design.ts';
 import type { Truth } from './judge.ts';
 import type { Options } from './options.ts';
+import { type AccountReport, accountReports } from './outages.ts';
 import type { Screen } from './screen.ts';
 import type { Counts, Tally } from './tally.ts';
 import type { DemoJob } from './trace.ts';
@@ -34,6 +36,8 @@ export interface Replayed {
   killed: { worker: string; held: number };
   /** Dead letters that had been done after all: the upstream was asked about each. */
   reconciled: number;
+  /** What each account of the pool did. */
+  accounts: AccountReport[];
 }
 
 interface Running extends ReplayContext {
@@ -53,7 +57,7 @@ export async function replay(design: Design, jobs: readonly DemoJob[], context: 
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  const task: UpstreamTask = { seed: options.seed, slowMs: rules.slowMs };
+  const task: UpstreamTask = { seed: options.seed, slowMs: rules.slowMs, durationMs: durationOf(jobs) };
   const upstream = await children.start('upstream', `${design.name}'s upstream`, task);
   const url = (await upstream.ask('url')) as string;
   await using callbacks = await receiveCallbacks((signal) => design.signal(signal), fail);
@@ -69,14 +73,18 @@ export async function replay(design: Design, jobs: readonly DemoJob[], context: 
   return await Promise.race([failed, children.crash, play(running, url)]);
 }
 
+const durationOf = (jobs: readonly DemoJob[]) => jobs.at(-1)?.atMs ?? 0;
+
 async function play(running: Running, upstreamUrl: string): Promise<Replayed> {
   const { design, upstream, workers } = running;
   const started = performance.now();
   const watch = watchProgress(running, started);
   const victim = workers[1]!;
   const killing = killHalfway(running, victim);
+  const operated = operate(running);
   await arrive(running, killing.halfway);
   running.arrived = true;
+  await operated;
   const held = await killing.killed;
   workers.splice(workers.indexOf(victim), 1);
   await untilQuiet(running);
@@ -96,7 +104,15 @@ async function play(running: Running, upstreamUrl: string): Promise<Replayed> {
     seconds,
     killed: { worker: victim.name, held },
     reconciled,
+    accounts: accountReports(record.accounts, await design.outages()),
   };
+}
+
+/** Once, when most requests have come: whoever is on call looks into the inbox. */
+async function operate({ design, jobs, fail, signal }: Running): Promise<void> {
+  await sleep(OPERATOR_AT * durationOf(jobs), undefined, { signal })
+    .then(() => design.operate())
+    .catch(fail);
 }
 
 /** Submits each job when its request arrives. */

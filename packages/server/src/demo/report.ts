@@ -1,6 +1,7 @@
 // What came of it: both designs beside each other, one line for people, one object for programs.
 import type { Verified } from 'recoup';
 import { isRight, type Judgement } from './judge.ts';
+import type { AccountReport } from './outages.ts';
 import type { Replayed } from './replay.ts';
 import { count, many, type Screen } from './screen.ts';
 
@@ -42,6 +43,12 @@ export function jsonOf({ jobs, recoup, judged, verified, duplicatesIgnored }: Re
     sum_of_balances: verified.sumOfBalances,
     credits_wrong: judged.recoup.creditsWrong,
     naive_credits_wrong: judged.naive.creditsWrong,
+    accounts: recoup.accounts.map(({ upstream, requests, refused, outages }) => ({
+      upstream,
+      requests,
+      refused,
+      outages: outages.map(({ subject, kind, ms, endedBy }) => ({ subject, kind, ms, ended_by: endedBy })),
+    })),
     verify: verified.ok ? 'ok' : `${verified.problems.length} problems`,
   };
 }
@@ -75,6 +82,32 @@ export function showReplayed(screen: Screen, name: string, replayed: Replayed, i
   fact('killed', `${killed.worker} by SIGKILL, with ${many(killed.held, 'job')} in its hands`);
   if (ignored !== undefined) fact('ignored', `${many(ignored, 'signal')} heard before, or too late to matter`);
   if (reconciled > 0) fact('reconciled', `${many(reconciled, 'dead letter')} that had been done after all (*)`);
+}
+
+const ENDS: Record<string, string> = {
+  success: 'back by a trial that went well',
+  operator: 'freed by an operator',
+  credential: 'back with a new key',
+  snapshot: 'back when the provider said so',
+  time: 'back after its time',
+  superseded: 'the provider’s, not its own',
+};
+
+/** What each account of the pool did, and why it was out. */
+export function showAccounts(screen: Screen, accounts: readonly AccountReport[]): void {
+  const { dim, bold } = screen.colors;
+  screen.line();
+  screen.line(`   ${bold('accounts')}${dim('      requests   refused')}`);
+  for (const { upstream, requests, refused, outages } of accounts) {
+    const figures = `${count(requests).padStart(8)}${count(refused).padStart(10)}`;
+    const [first = '', ...rest] = outages.map(({ subject, kind, ms, endedBy }) => {
+      const whose = subject.startsWith('upstream:') ? '' : ` (${subject.replace(':', ' ')})`;
+      const out = ms === null ? 'still out' : `${(ms / 1000).toFixed(1)} s, ${ENDS[endedBy ?? ''] ?? endedBy}`;
+      return `${kind}${whose}: ${out}`;
+    });
+    screen.line(`   ${upstream.padEnd(13)}${figures}   ${dim(first)}`.trimEnd());
+    for (const line of rest) screen.line(dim(`${' '.repeat(37)}${line}`));
+  }
 }
 
 /** The honest word about it: without the asking, these would have been done and not paid. */

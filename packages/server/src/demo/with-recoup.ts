@@ -1,8 +1,10 @@
 // The replay with Recoup: the library does what the naive design does by hand.
 import type pg from 'pg';
 import { open, type Recoup } from 'recoup';
+import { accounts, newCredential, POOL } from './accounts.ts';
 import { poolOf } from './connections.ts';
 import { type Books, type Design, type Progress, rules, type Signal } from './design.ts';
+import { type Outage, outagesOf } from './outages.ts';
 import type { Tally } from './tally.ts';
 import type { DemoJob } from './trace.ts';
 
@@ -20,6 +22,7 @@ export async function openRecoup(url: string, grants: Map<string, number>, tally
   const wallets = [...grants];
   await Promise.all(wallets.map(([wallet]) => recoup.wallets.open({ wallet, customer: wallet })));
   await recoup.wallets.grantMany(wallets.map(([wallet, amount]) => ({ wallet, amount, key: 'opening' })));
+  for (const account of accounts) await recoup.upstreams.register({ ...account, pool: POOL });
   return new OverRecoup(recoup, url);
 }
 
@@ -41,6 +44,26 @@ class OverRecoup implements RecoupDesign {
   async signal({ status, reason, ...key }: Signal): Promise<void> {
     if (status === 'succeeded') await this.recoup.jobs.succeed(key);
     else await this.recoup.jobs.fail({ ...key, verdict: 'definitive', ...(reason === undefined ? {} : { reason }) });
+  }
+
+  /** What only a person can resolve, resolved: a new key for each account whose key is refused. */
+  async operate(): Promise<void> {
+    for (const { subject } of await this.recoup.inbox.list({ pool: POOL })) {
+      const upstream = /^upstream:(.+)$/.exec(subject)?.[1];
+      if (upstream === undefined) continue;
+      const credentialRef = newCredential(upstream);
+      await this.recoup.upstreams.replaceCredential(upstream, {
+        credentialRef,
+        actor: 'operator',
+        reason: 'a new key',
+      });
+    }
+  }
+
+  async outages(): Promise<Map<string, Outage[]>> {
+    const all = new Map<string, Outage[]>();
+    for (const { upstream } of accounts) all.set(upstream, outagesOf(await this.recoup.upstreams.history(upstream)));
+    return all;
   }
 
   async progress(): Promise<Progress> {

@@ -1,10 +1,12 @@
 // A worker process: takes jobs of one design, calls the upstream for each, says what came of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, open, type Work } from 'recoup';
+import { accounts } from './accounts.ts';
 import { askUpstream, callUpstream } from './call-upstream.ts';
 import { serveParent } from './child.ts';
 import { rules } from './design.ts';
 import { Naive, type TakenJob } from './naive.ts';
+import { onPool } from './on-pool.ts';
 import { Tally } from './tally.ts';
 
 export interface WorkerTask {
@@ -18,9 +20,10 @@ export interface WorkerTask {
 
 serveParent((task: WorkerTask) => (task.design === 'Recoup' ? workWithRecoup(task) : workNaively(task)));
 
+/** A job's call, with the key of whatever account it runs on. */
 function callFor(task: WorkerTask, wallet: string, job: string, attempt: number, ms: number, signal: AbortSignal) {
   const callback = `${task.callbacks}/${wallet}/${job}/${attempt}`;
-  return callUpstream({ url: task.upstream, job, attempt, ms, callback, signal });
+  return (key: string) => callUpstream({ url: task.upstream, job, attempt, ms, callback, signal, key });
 }
 
 async function workWithRecoup(task: WorkerTask) {
@@ -32,7 +35,7 @@ async function workWithRecoup(task: WorkerTask) {
     onTransition: tally.transition,
   });
   const handler = ({ wallet, id, attempt, payload, signal }: Work) =>
-    callFor(task, wallet, id, attempt, (payload as { ms: number }).ms, signal);
+    onPool(recoup, task.name, callFor(task, wallet, id, attempt, (payload as { ms: number }).ms, signal));
   const { concurrency, timeoutMs, deadlineMs } = rules;
   const worker = recoup.work(rules.queue, handler, {
     name: task.name,
@@ -82,9 +85,14 @@ async function workNaively(task: WorkerTask) {
   };
 }
 
+let turn = 0;
+
 async function runNaively(task: WorkerTask, naive: Naive, job: TakenJob): Promise<void> {
   try {
-    await callFor(task, job.wallet_id, job.id, job.attempt, job.ms, AbortSignal.timeout(rules.timeoutMs));
+    // The accounts in turn, whatever became of them.
+    const { credentialRef } = accounts[turn++ % accounts.length]!;
+    const call = callFor(task, job.wallet_id, job.id, job.attempt, job.ms, AbortSignal.timeout(rules.timeoutMs));
+    await call(credentialRef);
   } catch (error) {
     await naive.fail(job.id, error instanceof Failure ? error : {});
     return;

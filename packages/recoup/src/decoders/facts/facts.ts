@@ -9,7 +9,7 @@ export type HeadersLike =
 
 /** One answer of a provider, as it came. */
 export interface Answer {
-  /** A name of `PROVIDERS` or one of its aliases; any other is read as `generic`. */
+  /** A name of `PROVIDERS` or one of its aliases; any other is read as `generic`, with the rules that name it. */
   provider: string;
   /** The HTTP status; null where none came. */
   status: number | null;

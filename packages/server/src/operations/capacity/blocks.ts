@@ -65,7 +65,7 @@ export const blocks: readonly Operation[] = [
       actor: c.actor,
     }),
     output: s.fields({ outcome: s.outcome('block.close') }),
-    errors: ['no_block', 'needs_person', 'upstream_busy'],
+    errors: ['no_block', 'manual_block', 'upstream_busy'],
     run: ({ recoup }, { block, ...how }) => recoup.upstreams.free(block, how),
   }),
 ];

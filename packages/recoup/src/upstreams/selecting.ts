@@ -1,0 +1,88 @@
+// Selections of a handle: a few of a pool at a time, again where others held what was free, and when to come back where nothing is.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runner } from '../db/runner.ts';
+import type { CapacityOutcome } from '../outcomes.ts';
+import { explained, instant, whenBack } from './explained.ts';
+import type { selectInput } from './inputs.ts';
+import { explainUpstreams } from './queries.ts';
+import { type SelectRow, selectUpstream } from './select.ts';
+import { Turns } from './turns.ts';
+
+export interface Selected {
+  outcome: CapacityOutcome<'upstream.select'>;
+  upstream: string | null;
+  provider: string | null;
+  credentialRef: string | null;
+  lease: string | null;
+  leaseUntil: Date | null;
+  /** Of `none`: when to ask again, at most 300 s; and when the pool is expected back: an estimate. */
+  retryAfterMs: number | null;
+  expectedRecoveryAt: Date | null;
+}
+
+/** More than any honest crowd needs before it is told to come back. */
+const MAX_ROUNDS = 20;
+/** So many rounds longer a sticky key waits for its own, before it takes another for once. */
+const STICKY_ROUNDS = 30;
+/** So many of each priority are looked at for when to come back: an estimate anyway. */
+const NEAREST = 20;
+
+const NONE = {
+  outcome: 'none',
+  upstream: null,
+  provider: null,
+  credentialRef: null,
+  lease: null,
+  leaseUntil: null,
+} as const;
+
+type Row = ReturnType<typeof selectInput>;
+
+export class Selecting {
+  readonly #runner: Runner;
+  readonly #turns = new Turns();
+
+  constructor(runner: Runner) {
+    this.#runner = runner;
+  }
+
+  select(row: Row): Promise<Selected> {
+    return this.#turns.take(row.pool, () => this.#select(row));
+  }
+
+  async #select({ lease_id, sticky, ...row }: Row): Promise<Selected> {
+    const id = lease_id ?? randomUUID();
+    const rounds = MAX_ROUNDS + (sticky === null ? 0 : STICKY_ROUNDS);
+    for (let round = 0; ; round++) {
+      // Where the key's own is in others' hands all the time, any is better than none; the key stays where it was.
+      const key = round < STICKY_ROUNDS ? sticky : null;
+      const [answer] = await this.#runner.read(selectUpstream, [{ ...row, sticky: key, lease_id: id }]);
+      if (answer!.outcome === 'selected') return this.#selected(id, answer!);
+      if (answer!.outcome === 'again' && round < rounds) {
+        await sleep(Math.random() * round);
+        continue;
+      }
+      // Passed over is not out: who was being selected or reported in that moment is looked at again.
+      const { pool, model, capability } = row;
+      const looked = await this.#runner.read(explainUpstreams, [{ pool, model, capability, nearest: NEAREST }]);
+      const all = looked.map(explained);
+      if (round < rounds && all.some((one) => one.usable)) continue;
+      this.#runner.observe('upstream.select', 'none');
+      return { ...NONE, ...whenBack(all, Date.parse(looked[0]?.now ?? '')) };
+    }
+  }
+
+  #selected(lease: string, { upstream, provider, credential_ref, lease_until }: SelectRow): Selected {
+    this.#runner.observe('upstream.select', 'selected');
+    const given = { upstream, provider, credentialRef: credential_ref };
+    return {
+      outcome: 'selected',
+      ...given,
+      lease,
+      leaseUntil: instant(lease_until),
+      retryAfterMs: null,
+      expectedRecoveryAt: null,
+    };
+  }
+}
