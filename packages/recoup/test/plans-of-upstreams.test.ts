@@ -156,7 +156,7 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
     ['the history of one', upstreamHistory, { upstream_id: 'u1' }, 100],
     ['whether a pool can be used', poolState, { pool: 'p' }, 200],
     ['whether a pool that is not there can be used', poolState, { pool: 'none' }, 100],
-    ['a page of upstreams', listUpstreams, { count: 100 }, 4000],
+    ['a page of upstreams', listUpstreams, { count: 100 }, 8000],
     ['a page of the history of one', upstreamHistory, { upstream_id: 'u1', count: 10, newest_first: true }, 100],
     ['the windows of one', snapshotsOf, { upstream_id: 'u1' }, 30],
     ['whose decoder', providerOf, { upstream_id: 'u1' }, 10],

@@ -170,7 +170,15 @@ describe.each(servers)('on $name', (server) => {
       await recoup.upstreams.free(block!, { actor: 'bob' });
     }
     const whole = await recoup.upstreams.history(upstream);
-    expect(whole.map(({ type }) => type)).toEqual(['opened', 'closed', 'opened', 'closed', 'opened', 'closed']);
+    expect(whole.map(({ type }) => type)).toEqual([
+      'registered',
+      'opened',
+      'closed',
+      'opened',
+      'closed',
+      'opened',
+      'closed',
+    ]);
     for (const oldestFirst of [false, true]) {
       const events = [];
       for (let cursor: string | null = null; ; ) {
@@ -185,7 +193,7 @@ describe.each(servers)('on $name', (server) => {
       expect(oldestFirst ? events : events.reverse()).toEqual(whole);
     }
     await expect(recoup.upstreams.historyPage('nobody')).rejects.toMatchObject({ code: 'no_upstream' });
-    for (const cursor of ['', 'x', '1', '1.0', '0.1', `${'9'.repeat(16)}.1`, 7])
+    for (const cursor of ['', 'x', '1', '1.0', '2026-12-01~1.1', `${new Date().toISOString()}~${'9'.repeat(16)}.1`, 7])
       await expect(recoup.upstreams.historyPage(upstream, { cursor } as never)).rejects.toMatchObject({
         code: 'invalid',
         details: { field: 'cursor' },

@@ -38,7 +38,7 @@ seen as materialized (
     else 'closed' end as verdict
   from held h
   left join lateral (
-    select ctid as b_tid, tableoid as b_part, generation as b_generation, policy, closed_at from recoup.blocks where id = h.block_id for no key update ${lock}) b on true),
+    select ctid as b_tid, tableoid as b_part, generation as b_generation, closed_at from recoup.blocks where id = h.block_id for no key update ${lock}) b on true),
 won as (
   update recoup.blocks b set closed_at = recoup.clock(), closed_as = s.closed_as, generation = b.generation + 1
   from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict = 'closed'

@@ -206,8 +206,8 @@ done as materialized (
   left join opened o on s.verdict = 'blocked' and (s.on_type, s.subject_id, s.scope, s.kind, s.source) = (o.subject_type, o.subject_id, o.scope, o.kind, o.source)
   left join changed c on c.ord = s.ord),
 answered as (
-  select ord, outcome, block, block_until, step_no, closed, provider, began from done
-  union all select ord, 'noted', null, null, null, 0, provider, began from plain),
+  select ord, outcome, block, block_until, step_no, closed, recoveries, provider, began from done
+  union all select ord, 'noted', null, null, null, 0, null, provider, began from plain),
 given as (
   delete from recoup.upstream_leases l using (
     select lease_id, upstream_id from done where outcome not in ('busy', 'again') union all select lease_id, upstream_id from plain) d
