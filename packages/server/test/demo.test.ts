@@ -101,6 +101,15 @@ test('300 requests: one JSON object, and it adds up', { timeout: 240_000 }, asyn
   expect(said.duplicates_ignored).toBeGreaterThan(0);
   expect(said.sum_of_entries).toBe(said.sum_of_balances);
   expect(said.naive_credits_wrong).toBeGreaterThan(0);
+  // Every account did its part, and what its provider said of one is what kept it out.
+  const reports: { upstream: string; requests: number; refused: number; outages: { kind: string }[] }[] = said.accounts;
+  expect(reports).toHaveLength(5);
+  for (const { requests, refused, outages } of reports) {
+    expect(requests).toBeGreaterThan(0);
+    if (refused > 0) expect(outages).not.toEqual([]);
+  }
+  const revoked = reports.find(({ upstream }) => upstream === 'anthropic-1')!;
+  expect(revoked.outages.map(({ kind }) => kind)).toContain('auth_revoked');
   expect(demo.err.trim().split('\n').at(-1)).toMatch(/^demo ok: 300 jobs, /);
 });
 
@@ -137,7 +146,7 @@ test('told to stay it serves what it filled, with requests that work as they are
   expect(demo.out).toContain(`port ${port} is taken`);
   const children = demo.children();
   const commands = [...demo.out.matchAll(/^ {3}(curl .*)$/gm)].map(([, command]) => command!);
-  expect(commands).toHaveLength(3);
+  expect(commands).toHaveLength(4);
   const answers = commands.map((command) => execFileSync('sh', ['-c', `${command} --silent`], { encoding: 'utf8' }));
   const entries = answers[0]!
     .trim()

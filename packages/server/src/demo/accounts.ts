@@ -3,6 +3,9 @@ import type { Refused } from 'recoup/testing';
 
 export const POOL = 'inference';
 
+/** The one whose key is revoked. */
+export const REVOKED = 'anthropic-1';
+
 export interface Account {
   upstream: string;
   provider: string;
@@ -14,7 +17,7 @@ export const accounts: readonly Account[] = [
   { upstream: 'openai-1', provider: 'openai', credentialRef: 'vault/openai-1' },
   { upstream: 'openai-2', provider: 'openai', credentialRef: 'vault/openai-2' },
   { upstream: 'codex-1', provider: 'codex', credentialRef: 'vault/codex-1' },
-  { upstream: 'anthropic-1', provider: 'anthropic', credentialRef: 'vault/anthropic-1' },
+  { upstream: REVOKED, provider: 'anthropic', credentialRef: `vault/${REVOKED}` },
   { upstream: 'anthropic-2', provider: 'anthropic', credentialRef: 'vault/anthropic-2' },
 ];
 
@@ -33,7 +36,7 @@ export function troubles(durationMs: number): (key: string | null, sinceMs: numb
     const within = (part: number, ms: number) => sinceMs >= from(part) && sinceMs < from(part) + ms;
     if (key === 'vault/openai-2' && within(0.1, 1500)) return limited();
     if (key === 'vault/codex-1' && within(0.2, from(0.2))) return exhausted(from(0.4) - sinceMs);
-    if (key === 'vault/anthropic-1' && sinceMs >= from(0.3)) return revoked();
+    if (key === `vault/${REVOKED}` && sinceMs >= from(0.3)) return revoked();
     if (key === 'vault/anthropic-2' && within(0.7, 1000)) return overloaded();
     return undefined;
   };

@@ -1,7 +1,8 @@
-// After the demo: serves what came of it over HTTP, with three requests to copy, until Ctrl-C.
+// After the demo: serves what came of it over HTTP, with requests to copy, until Ctrl-C.
 import { once } from 'node:events';
 import { Refusal } from 'recoup';
 import { type Service, startService } from '../service.ts';
+import { REVOKED } from './accounts.ts';
 import { poolOf } from './connections.ts';
 import { rules } from './design.ts';
 import type { Screen } from './screen.ts';
@@ -62,6 +63,10 @@ function requests(url: string, { wallet, job, reclaimed, price }: Example) {
   return [
     { what: `why ${wallet} holds what it holds, entry by entry`, command: `curl ${at}/replay` },
     { what: story, command: `curl ${at}/jobs/${encodeURIComponent(job)}/entries` },
+    {
+      what: 'why one of the accounts was out, and who brought it back',
+      command: `curl ${url}/v1/upstreams/${REVOKED}/history`,
+    },
     {
       what: 'a job of your own, charged as you send it; sent twice it is charged once',
       command: `curl -X PUT ${at}/jobs/my-first -H 'content-type: application/json' -d '{"queue":"${rules.queue}","price":${price}}'`,
