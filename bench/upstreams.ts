@@ -1,4 +1,4 @@
-// Capacity: selection among 100,000 upstreams against among ten, and a sweep over 100 due blocks among a million upstreams against among a thousand.
+// Capacity: selection among 100,000 upstreams against among ten, a sweep over 100 due blocks among a million upstreams, a midnight of many windows.
 import { open, type Recoup } from '../packages/recoup/src/index.ts';
 import { type TestDatabase, testDatabase } from '../packages/recoup/src/testing.ts';
 import { median } from './figures.ts';
@@ -12,6 +12,8 @@ export interface UpstreamFigures {
   sweep_few_ms: number;
   sweep_most_ms: number;
   most: number;
+  /** Eight replicas sweep 1,000 windows that are due at one instant: resets, lost races, errors, and how long until all of them say that nothing is due. */
+  midnight: { resets: number; duplicates: number; errors: number; ms: number };
 }
 
 /** Fewer than there are free upstreams in the small pool: what is measured is the choice, not the queue for it. */
@@ -91,6 +93,44 @@ async function sweep(db: TestDatabase, recoup: Recoup, upstreams: number, rounds
   return median(times);
 }
 
+const REPLICAS = 8;
+const WINDOWS = 1000;
+
+async function midnight(serverUrl: string): Promise<UpstreamFigures['midnight']> {
+  await using db = await filled(serverUrl, WINDOWS, false);
+  await db.setClock('2030-01-01T12:00:00Z');
+  const told = { rolled: 0, duplicate: 0, error: 0 };
+  const onTransition = (transition: string, outcome: string) => {
+    if (transition !== 'window.roll') return;
+    if (outcome === 'rolled' || outcome === 'duplicate') told[outcome] += 1;
+    else told.error += 1;
+  };
+  const onError = () => {
+    told.error += 1;
+  };
+  const replicas: Recoup[] = [];
+  try {
+    for (let i = 0; i < REPLICAS; i++)
+      replicas.push(await open({ connection: db.url, sweep: false, maxConnections: 4, onTransition, onError }));
+    const [first] = replicas;
+    const names = Array.from({ length: WINDOWS }, (_, i) => `u${i}`);
+    await Promise.all(
+      names.map(async (upstream) => {
+        const limit = { limit: upstream, upstream, unit: 'requests', amount: 100, kind: 'daily', zone: 'UTC' } as const;
+        await first!.upstreams.limits.set(limit);
+        await first!.upstreams.report({ upstream, success: true, key: 'one', use: { requests: 1 } });
+      }),
+    );
+    await db.setClock('2030-01-02T00:00:00Z');
+    const started = performance.now();
+    await Promise.all(replicas.map((replica) => replica.sweep()));
+    const ms = performance.now() - started;
+    return { resets: told.rolled, duplicates: told.duplicate, errors: told.error, ms: Math.round(ms) };
+  } finally {
+    for (const replica of replicas) await replica.close();
+  }
+}
+
 export async function upstreams(
   serverUrl: string,
   quick: boolean,
@@ -116,5 +156,9 @@ export async function upstreams(
   say(
     `  a sweep of ${DUE} due blocks: ${sweep_few_ms.toFixed(1)} ms among ${FEW} upstreams, ${sweep_most_ms.toFixed(1)} ms among ${most}`,
   );
-  return { select_few, select_many, many, sweep_few_ms, sweep_most_ms, most };
+  const due = await midnight(serverUrl);
+  say(
+    `  ${REPLICAS} replicas, ${WINDOWS} windows due at one instant: ${due.resets} resets, ${due.duplicates} lost races, ${due.errors} errors, ${due.ms} ms`,
+  );
+  return { select_few, select_many, many, sweep_few_ms, sweep_most_ms, most, midnight: due };
 }

@@ -155,7 +155,9 @@ test('told to stay it serves what it filled, with requests that work as they are
   expect(entries.at(-1)).toMatchObject({ seq: entries.length, balance: expect.any(Number) });
   const types = JSON.parse(answers[1]!).entries.map(({ type }: { type: string }) => type);
   expect(types).toEqual(['charge', 'refund', 'reclaim']);
-  expect(JSON.parse(answers[2]!)).toMatchObject({ outcome: 'charged', job: { id: 'my-first', state: 'queued' } });
+  const happened = JSON.parse(answers[2]!).events.map(({ type }: { type: string }) => type);
+  expect(happened).toEqual(expect.arrayContaining(['registered', 'opened']));
+  expect(JSON.parse(answers[3]!)).toMatchObject({ outcome: 'charged', job: { id: 'my-first', state: 'queued' } });
   demo.process.kill('SIGINT');
   expect(await demo.code(), demo.err).toBe(0);
   expect(demo.err).toBe('');
