@@ -13,7 +13,8 @@ const columns = {
 } as const;
 
 /**
- * Guard: open, and of the generation that was seen, where one is given: who decided on older news closes nothing (`duplicate`). The
+ * Guard: open, and of the generation that was seen, where one is given: who decided on older news closes nothing (`duplicate`). A manual
+ * block ends by a person or a new credential: what a probe or a snapshot says of it changes nothing either. The
  * upstream's row is held first, as everywhere, and forgets the block's end where it was its own.
  */
 const closing = (lock: string) => `
@@ -34,10 +35,11 @@ seen as materialized (
     when b_tid is null then 'busy'
     when twin > 1 or (subject_type = 'upstream' and moved) then 'again'
     when closed_at is not null or (generation is not null and generation <> b_generation) then 'duplicate'
+    when policy = 'manual' and closed_as not in ('operator', 'credential') then 'duplicate'
     else 'closed' end as verdict
   from held h
   left join lateral (
-    select ctid as b_tid, tableoid as b_part, generation as b_generation, closed_at from recoup.blocks where id = h.block_id for no key update ${lock}) b on true),
+    select ctid as b_tid, tableoid as b_part, generation as b_generation, policy, closed_at from recoup.blocks where id = h.block_id for no key update ${lock}) b on true),
 won as (
   update recoup.blocks b set closed_at = recoup.clock(), closed_as = s.closed_as, generation = b.generation + 1
   from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict = 'closed'

@@ -34,7 +34,8 @@ const moves = (from: string) =>
  * leases may be newer than what was counted. So is one under a half-open block of its group, provider or route that somebody holds, or
  * that has let another in since: trials there are counted across upstreams, and the row of one upstream does not guard that count.
  *
- * A lease of that id which is still there is the answer to a repeat. `none` therefore means "look again, or explain", never "all are out".
+ * A lease of that id which is still out is the answer to a repeat; one that lapsed is taken anew, as if it had never been, since its slot
+ * may be another's. Two that come with one id at once meet at its key, and the later one looks again. `none` therefore means "look again, or explain", never "all are out".
  */
 export const selectUpstream = statement<typeof columns, SelectRow>(
   'upstream.select',
@@ -42,7 +43,7 @@ export const selectUpstream = statement<typeof columns, SelectRow>(
   () => `
 prior as materialized (
   select l.* from input i
-  cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id limit 1) l),
+  cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id and lease_until > recoup.clock()) l),
 pick as materialized (
   select c.*, u.tid, u.part, h.half_open, i.lease_id, i.holder, recoup.clock() as now, recoup.clock() + i.lease_ms * interval '1 millisecond' as until
   from input i
@@ -71,9 +72,12 @@ won as (
 let_in as (
   update recoup.blocks b set uses = b.uses + 1 from pick p where b.id = any (p.half_open)),
 leased as (
-  insert into recoup.upstream_leases (id, upstream_id, quota_group, provider, route, holder, leased_at, lease_until)
+  insert into recoup.upstream_leases as l (id, upstream_id, quota_group, provider, route, holder, leased_at, lease_until)
   select lease_id, id, quota_group, provider, route, holder, now, until from pick join won using (id)
-  returning upstream_id, lease_until),
+  on conflict (id) do update set upstream_id = excluded.upstream_id, quota_group = excluded.quota_group, provider = excluded.provider,
+    route = excluded.route, holder = excluded.holder, leased_at = excluded.leased_at, lease_until = excluded.lease_until
+    where l.lease_until <= recoup.clock()
+  returning l.upstream_id, l.lease_until),
 given as (select * from prior union all select * from leased)
 select json_build_array(json_build_object('ord', 1, 'outcome',
   case when exists (select from given) then 'selected' when exists (select from pick) then 'again' else 'none' end,
