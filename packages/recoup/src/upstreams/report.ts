@@ -181,7 +181,7 @@ given as (
   where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('done', 'outcome', {
     block: 'block',
     until: 'block_until',
-    step: 'step_no',
+    step: "case outcome when 'duplicate' then b_step else step_no end",
     closed: 'closed',
     provider: 'provider',
   })}`,
