@@ -116,7 +116,7 @@ seen as materialized (
         and b.subject_id = j.subject_id and b.scope = j.scope and b.kind = j.kind and b.source = j.source) then 'busy'
       when success and not reported and (select count(*) from ${blocksAround('j', refutes('j'))}) > (select count(*) from refuted r where r.ord = j.ord) then 'busy'
       when exists (select from refuted r where r.ord = j.ord and (r.stale or exists (select from refuted e where e.b_id = r.b_id and e.ord < j.ord)
-        or exists (select from judged f where f.fails and f.b_id = r.b_id))) then 'again'
+        or exists (select from judged f where f.fails and f.nth = 1 and f.nth_of_block = 1 and f.b_id = r.b_id))) then 'again'
       when reported then 'duplicate'
       when not fails and not exists (select from refuted r where r.ord = j.ord) then 'noted'
       when began <= b_opened_at then 'duplicate'

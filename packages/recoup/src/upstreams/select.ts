@@ -65,19 +65,19 @@ pick as materialized (
     select b.id, b.uses, b.generation from recoup.blocks b where b.id = any (h.half_open) for no key update skip locked)`)}) now_is
   where not exists (select from prior) and ${usable('c', scopesOf('i'))} and now_is.moves = ${moves('recoup.blocks')})
   limit 1),
-won as (
-  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now
-  from pick p where u.ctid = p.tid and u.tableoid = p.part
-  returning u.id),
-let_in as (
-  update recoup.blocks b set uses = b.uses + 1 from pick p where b.id = any (p.half_open)),
 leased as (
   insert into recoup.upstream_leases as l (id, upstream_id, quota_group, provider, route, holder, leased_at, lease_until)
-  select lease_id, id, quota_group, provider, route, holder, now, until from pick join won using (id)
+  select lease_id, id, quota_group, provider, route, holder, now, until from pick
   on conflict (id) do update set upstream_id = excluded.upstream_id, quota_group = excluded.quota_group, provider = excluded.provider,
     route = excluded.route, holder = excluded.holder, leased_at = excluded.leased_at, lease_until = excluded.lease_until
     where l.lease_until <= recoup.clock()
-  returning l.upstream_id, l.lease_until),
+  returning l.upstream_id as id, l.lease_until),
+won as (
+  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now
+  from pick p join leased using (id) where u.ctid = p.tid and u.tableoid = p.part
+  returning u.id),
+let_in as (
+  update recoup.blocks b set uses = b.uses + 1 from pick p join leased using (id) where b.id = any (p.half_open)),
 given as (select * from prior union all select * from leased)
 select json_build_array(json_build_object('ord', 1, 'outcome',
   case when exists (select from given) then 'selected' when exists (select from pick) then 'again' else 'none' end,
