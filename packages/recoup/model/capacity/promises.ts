@@ -136,7 +136,7 @@ function checkBlock(taken: CapacityTaken, old: Block, block: Block, problems: st
   if (old.policy === 'manual' && block.policy !== 'manual') problems.push('needs nobody any more');
   if (old.source !== 'reset_announced' && end(block) < end(old)) problems.push('was shortened');
   const due = isDue(before, old);
-  const isWorse = !isOpen(block) ? false : block.trials <= old.trials && block.until !== old.until;
+  const isWorse = isOpen(block) && block.trials === 1;
   if (block.step !== old.step && !(block.step === old.step + 1 && due && isWorse))
     problems.push(`is in step ${block.step}`);
   const report = inputOf(action, 'upstream.report');

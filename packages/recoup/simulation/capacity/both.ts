@@ -138,14 +138,11 @@ export class BothCapacities implements Spelling {
       if (mode !== 'single' || typeof fault?.at !== 'number') return 'any';
       return fault.at - (fault.cut === 'answer' ? 0 : 1);
     };
-    const heard = calls.map(
-      (call, i): Heard => ({
-        call,
-        passedOver: false,
-        ...(lost(i) ? { got: undefined, done: done() } : { got: got[i], done: 'all' }),
-      }),
-    );
-    if (fired && !heard.some((one) => one.got === undefined))
+    const heard = calls.map((call, i): Heard => {
+      const known = lost(i) ? { got: undefined, done: done() } : { got: got[i], done: 'all' as const };
+      return { call, passedOver: mode === 'turn', ...known };
+    });
+    if (fired && !heard.some(({ got: answer }) => answer === undefined))
       throw new Disagreement(['an answer that was lost was heard']);
     await this.#explain(heard, mode === 'transaction');
   }

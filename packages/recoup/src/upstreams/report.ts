@@ -54,10 +54,12 @@ const blocksAround = (s: string, where: string) => `${subjectsOf(s, 'upstream_id
 /**
  * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
  * block opened changes nothing (`duplicate`): five in flight are one step. One that started later extends it, and where the block was
- * due already (a trial that failed) raises its step, and one that needs a person makes it manual. A `retry_after` or `backoff` never shortens; of announced resets the newest counts.
+ * due already (a trial that failed) raises its step, and one that needs a person makes it manual. A `retry_after` or `backoff` never
+ * shortens; of announced resets the newest counts.
  *
  * A report under a lease that is gone, with nothing else to say when the request started, was heard before (or comes more than an hour
- * after the lease lapsed): it changes nothing (`duplicate`), so that a repeat is not taken for a request of now.
+ * after the lease lapsed): it changes nothing (`duplicate`), so that a repeat is not taken for a request of now. The lease's
+ * row is held for that, too: of two reports under one lease, or a report and a release, one is heard.
  *
  * A success closes the blocks (auto, rolling) of its upstream, group, provider and route in its scopes whose evidence is older than
  * its request; a block that is due lets in twice as many trials for each, and closes after the one behind eight. Two that meet at one
@@ -73,18 +75,20 @@ export const reportUpstream = statement<typeof columns, ReportRow>(
   (lock) => `
 held as materialized (
   select i.*, u.*, recoup.clock() as now,
-    least(coalesce((select l.leased_at from recoup.upstream_leases l where l.id = i.lease_id and l.upstream_id = i.upstream_id),
-      i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock()) as began,
+    least(coalesce(l.leased_at, i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock()) as began,
     case i.subject_type when 'upstream' then i.upstream_id when 'quota_group' then coalesce(u.quota_group, i.upstream_id)
       when 'provider' then u.provider when 'route' then u.route end as subject_id,
     case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream' else i.subject_type end as on_type,
-    i.lease_id is not null and coalesce(i.started_at::text, i.elapsed_ms::text, (
-      select l.id from recoup.upstream_leases l where l.id = i.lease_id and l.upstream_id = i.upstream_id)) is null as reported,
+    i.lease_id is not null and coalesce(l.leased_at::text, i.started_at::text, i.elapsed_ms::text) is null as reported,
+    l.leased_at is null and exists (
+      select from recoup.upstream_leases x where x.id = i.lease_id and x.upstream_id = i.upstream_id) as lease_held,
     row_number() over (partition by i.upstream_id order by i.ord) as nth
   from (select * from input order by upstream_id, ord) i
   left join lateral (
     select true as has_upstream, ctid as tid, tableoid as part, provider, quota_group, route, generation, blocked_until
-    from recoup.upstreams where id = i.upstream_id for no key update ${lock}) u on true),
+    from recoup.upstreams where id = i.upstream_id for no key update ${lock}) u on true
+  left join lateral (
+    select leased_at from recoup.upstream_leases where id = i.lease_id and upstream_id = i.upstream_id for no key update ${lock}) l on true),
 judged as materialized (
   select h.*, b.*, kind is not null and not success as fails,
     row_number() over (partition by on_type, subject_id, scope, kind, source order by h.ord) as nth_of_block,
@@ -111,6 +115,7 @@ refuted as materialized (
 seen as materialized (
   select j.*, ${NEXT_UNTIL} as next_until,
     case when has_upstream is null then case when (select true from recoup.upstreams u where u.id = j.upstream_id) then 'busy' else 'no_upstream' end
+      when lease_held then 'busy'
       when nth > 1 or (fails and nth_of_block > 1) or moved then 'again'
       when fails and b_id is null and (select true from recoup.blocks b where b.closed_at is null and b.subject_type = j.on_type
         and b.subject_id = j.subject_id and b.scope = j.scope and b.kind = j.kind and b.source = j.source) then 'busy'
