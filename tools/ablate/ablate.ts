@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { BothWorlds } from '../../packages/recoup/simulation/both-worlds.ts';
+import { jobsIn } from '../../packages/recoup/simulation/kinds.ts';
 import { simulate, WORLD } from '../../packages/recoup/simulation/simulate.ts';
 import type { AnyStatement } from '../../packages/recoup/src/db/database.ts';
 import { testDatabase } from '../../packages/recoup/src/testing.ts';
@@ -112,7 +113,7 @@ async function inSimulation(url: string, guard: Guard): Promise<{ by: string; sa
         fallen.alive();
       };
       const violation = await Promise.race([
-        simulate(both, { seed, steps: WORLD, shrinks: 0, progress }),
+        simulate(jobsIn(both), { seed, steps: WORLD, shrinks: 0, progress }),
         fallen.said.then((problem) => ({ steps, problem })),
       ]);
       if (violation) {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { decodeAnswer } from '../src/db/database.ts';
 import type { RawAnswer } from '../src/db/runner.ts';
-import { transitions } from '../src/outcomes.ts';
+import { capacityTransitions, transitions } from '../src/outcomes.ts';
 import type { Fault } from './commands.ts';
 
 /** A transition that was sent, with what the server answered: known here also where the caller never hears of it. */
@@ -99,7 +99,8 @@ export class Faults {
     const broken = this.#rewrite(text);
     const query = typeof given === 'string' ? broken : { ...given, text: broken };
     const name = text === 'commit' ? text : NAMED.exec(text)?.[1];
-    if (name !== 'commit' && (name === undefined || !(name in transitions))) return send(query, values);
+    if (name !== 'commit' && (name === undefined || !(name in transitions || name in capacityTransitions)))
+      return send(query, values);
     const meanwhile = this.#meanwhile;
     this.#meanwhile = undefined;
     await meanwhile?.();

@@ -1,15 +1,19 @@
 // npm run simulate: random histories on real PostgreSQL beside the pure model, with faults, from a seed.
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../../server/src/embedded/embedded.ts';
-import { testDatabase } from '../src/testing.ts';
+import { type TestDatabase, testDatabase } from '../src/testing.ts';
 import { BothWorlds } from './both-worlds.ts';
-import { simulate, type Violation, violationInWords } from './simulate.ts';
+import { BothCapacities } from './capacity/both.ts';
+import { capacityIn, jobsIn } from './kinds.ts';
+import { type SimulateOptions, simulate, type Violation, violationInWords } from './simulate.ts';
+import { Tally } from './tally.ts';
 import { throwawaySettings } from './throwaway.ts';
 
 const USAGE = `npm run simulate -- [--seed N] [--steps N] [--database URL] [--json]
 
   --seed N        where chance begins, 0 to 4294967295; another one each time unless set
-  --steps N       how many commands are run; 20,000 unless set
+  --steps N       how many commands are run, of each kind; 20,000 unless set
+  --kind KIND     jobs (wallets, queues, jobs) or capacity (upstreams, blocks, leases); both unless set
   --database URL  a server to make a throw-away database on; DATABASE_URL, or an embedded one, unless set
   --json          one object instead of the closing line`;
 
@@ -17,6 +21,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     steps: { type: 'string', default: '20000' },
+    kind: { type: 'string', default: 'both' },
     database: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -27,6 +32,12 @@ function integer(name: string, text: string, from: number, to: number): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= from && value <= to && text !== '') return value;
   console.error(`--${name} must be an integer from ${from} to ${to}; got ${JSON.stringify(text)}\n\n${USAGE}`);
+  process.exit(2);
+}
+
+const KINDS = ['jobs', 'capacity'] as const;
+if (values.kind !== 'both' && !KINDS.some((kind) => kind === values.kind)) {
+  console.error(`--kind must be jobs, capacity or both; got ${JSON.stringify(values.kind)}\n\n${USAGE}`);
   process.exit(2);
 }
 
@@ -42,30 +53,43 @@ async function main(): Promise<number> {
   const started = Date.now();
   const url = values.database ?? process.env.DATABASE_URL;
   const server = url === undefined ? await startEmbedded({ throwaway: true, settings: throwawaySettings }) : undefined;
-  const db = await testDatabase(url ?? server!.url);
+  const total = new Tally();
+  let violation: Violation | undefined;
   try {
-    const both = await BothWorlds.open(db);
-    let told = Date.now();
-    const progress = (done: number) => {
-      if (Date.now() - told < 5000) return;
-      told = Date.now();
-      console.error(
-        `seed ${seed}: ${number(done)} of ${number(steps)} steps, ${number(Math.round((told - started) / 1000))} s`,
-      );
-    };
-    console.error(`seed ${seed}, ${number(steps)} steps`);
-    const violation = await simulate(both, { seed, steps, progress });
-    await both.close();
-    if (violation) console.error(violationInWords(violation));
-    close(seed, both, violation, (Date.now() - started) / 1000);
-    return violation ? 1 : 0;
+    for (const kind of KINDS.filter((one) => values.kind === 'both' || values.kind === one)) {
+      await using db = await testDatabase(url ?? server!.url);
+      let told = Date.now();
+      const progress = (done: number) => {
+        if (Date.now() - told < 5000) return;
+        told = Date.now();
+        const seconds = number(Math.round((told - started) / 1000));
+        console.error(`seed ${seed}, ${kind}: ${number(done)} of ${number(steps)} steps, ${seconds} s`);
+      };
+      console.error(`seed ${seed}, ${kind}, ${number(steps)} steps`);
+      violation ??= await run(kind, db, { seed, steps, progress }, total);
+    }
   } finally {
-    await db.drop();
     await server?.stop();
+  }
+  if (violation) console.error(violationInWords(violation));
+  close(seed, total, violation, (Date.now() - started) / 1000);
+  return violation ? 1 : 0;
+}
+
+/** One kind of world; what it did is added to the total. */
+async function run(kind: (typeof KINDS)[number], db: TestDatabase, options: SimulateOptions, total: Tally) {
+  const both = kind === 'jobs' ? await BothWorlds.open(db) : await BothCapacities.open(db);
+  try {
+    return both instanceof BothWorlds
+      ? await simulate(jobsIn(both), options)
+      : await simulate(capacityIn(both), options);
+  } finally {
+    total.add(both.tally);
+    await both.close();
   }
 }
 
-function close(seed: number, { tally }: BothWorlds, violation: Violation | undefined, seconds: number): void {
+function close(seed: number, tally: Tally, violation: Violation | undefined, seconds: number): void {
   const violations = violation ? 1 : 0;
   if (values.json) {
     console.log(JSON.stringify({ seed, ...tally, violations, ...(violation ? { violation } : {}), seconds }));

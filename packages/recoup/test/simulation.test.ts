@@ -1,6 +1,8 @@
 // Random histories from a seed, with cut connections and crashes, beside the model; and statements with one hole each: found, and shortened.
 import { afterAll, expect, test } from 'vitest';
 import { BothWorlds } from '../simulation/both-worlds.ts';
+import type { Command } from '../simulation/commands.ts';
+import { jobsIn } from '../simulation/kinds.ts';
 import { replay, simulate, type Violation, violationInWords } from '../simulation/simulate.ts';
 import { Tally } from '../simulation/tally.ts';
 import { transitions } from '../src/outcomes.ts';
@@ -17,9 +19,9 @@ async function run(url: string, options: Parameters<typeof simulate>[1], rewrite
   await using db = await testDatabase(url);
   const both = await BothWorlds.open(db, rewrite ? { rewrite } : {});
   try {
-    const violation = await simulate(both, options);
+    const violation = await simulate(jobsIn(both), options);
     total.add(both.tally);
-    return { violation, fails: violation && (await replay(both, violation.history)) };
+    return { violation, fails: violation && (await replay(jobsIn(both), violation.history)) };
   } finally {
     await both.close();
   }
@@ -87,7 +89,7 @@ const HOLES: Readonly<Record<string, readonly [good: string, bad: string]>> = {
   ],
 };
 
-const found = new Map<string, Violation>();
+const found = new Map<string, Violation<Command>>();
 
 test.each(Object.entries(HOLES))('a hole is found and its history shortened: %s', async (name, [good, bad]) => {
   const rewrite = (text: string) => text.replaceAll(good, bad);
@@ -102,7 +104,8 @@ test('without the hole none of those histories fails', async () => {
   await using db = await testDatabase(servers[0]!.url);
   const both = await BothWorlds.open(db);
   try {
-    for (const [name, { history }] of found) expect([name, await replay(both, history)]).toEqual([name, undefined]);
+    for (const [name, { history }] of found)
+      expect([name, await replay(jobsIn(both), history)]).toEqual([name, undefined]);
     expect(found.size).toBe(Object.keys(HOLES).length);
   } finally {
     await both.close();

@@ -34,11 +34,11 @@ seen as materialized (
     when b_tid is null then 'busy'
     when twin > 1 or (subject_type = 'upstream' and moved) then 'again'
     when closed_at is not null or (generation is not null and generation <> b_generation) then 'duplicate'
-    when policy = 'manual' and closed_as not in ('operator', 'credential') then 'manual_block'
+    when b_policy = 'manual' and closed_as not in ('operator', 'credential') then 'manual_block'
     else 'closed' end as verdict
   from held h
   left join lateral (
-    select ctid as b_tid, tableoid as b_part, generation as b_generation, closed_at from recoup.blocks where id = h.block_id for no key update ${lock}) b on true),
+    select ctid as b_tid, tableoid as b_part, generation as b_generation, policy as b_policy, closed_at from recoup.blocks where id = h.block_id for no key update ${lock}) b on true),
 won as (
   update recoup.blocks b set closed_at = recoup.clock(), closed_as = s.closed_as, generation = b.generation + 1
   from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict = 'closed'
@@ -52,7 +52,7 @@ freed as (
   where u.ctid = s.u_tid and u.tableoid = s.u_part)${answerEach(
     'seen s',
     `case when verdict = 'closed' and not exists (select from won w where w.ord = s.ord) then 'again' else verdict end`,
-    { policy: 'policy' },
+    { policy: 'coalesce(b_policy, policy)' },
   )}`;
 
 export interface ClosedRow extends RawAnswer {

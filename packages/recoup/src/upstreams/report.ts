@@ -45,7 +45,8 @@ const ANNOUNCED = `coalesce(announced_until, now + hint_ms * interval '1 millise
 /** The same instant, as two clocks and two distances tell it. */
 export const same = (one: string, other: string) => `abs(extract(epoch from ${one} - ${other})) < 1`;
 
-const NEXT_UNTIL = `case policy when 'manual' then null else case source
+/** A block that is manual, or becomes so, has no end. */
+const NEXT_UNTIL = `case when 'manual' in (policy, b_policy) then null else case source
       when 'retry_after' then greatest(b_until, now + ${CAPPED})
       when 'reset_announced' then case when b_until > now and ${same('b_until', ANNOUNCED)} then b_until else ${ANNOUNCED} end
       else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${nominal('step_no')})) end end`;
@@ -66,17 +67,25 @@ const blocksAround = (s: string, where: string) => `${subjectsOf(s, 'upstream_id
     cross join lateral (
       select b.id as b_id from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and ${where}) b`;
 
-/** When the request of an input `i` began. */
-const BEGAN = `least(coalesce((select l.leased_at from recoup.upstream_leases l where l.id = i.lease_id and l.upstream_id = i.upstream_id),
-      i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock())`;
+/** When the request of an input `i` with the lease `l` began. */
+const BEGAN = `least(coalesce(l.leased_at, i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock())`;
+
+/** The lease `l` of an input `i`, held. */
+const heldLease = (lock: string) => `(
+    select leased_at from recoup.upstream_leases where id = i.lease_id and upstream_id = i.upstream_id for no key update ${lock}) l`;
 
 /**
  * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
  * block opened changes nothing (`duplicate`): five in flight are one step. One that started later extends it, and where the block was
- * due already (a trial that failed) raises its step. A `retry_after` or `backoff` never shortens; of announced resets the newest counts.
- * What a request of before the credential was replaced says of the credential is old (`duplicate`).
+ * due already (a trial that failed) raises its step, and one that needs a person makes it manual. A `retry_after` or `backoff` never
+ * shortens; of announced resets the newest counts. What a request of before the credential was replaced says of the credential is old
+ * (`duplicate`).
  *
  * The route that is none, `direct`, is every upstream's way to its provider: what is said of it concerns the provider alone.
+ *
+ * A report under a lease that is gone, with nothing else to say when the request started, was heard before (or comes more than an hour
+ * after the lease lapsed): it changes nothing (`duplicate`), so that a repeat is not taken for a request of now. The lease's
+ * row is held for that, too: of two reports under one lease, or a report and a release, one is heard.
  *
  * A success closes the blocks (auto, rolling) of its upstream, group, provider and route in its scopes whose evidence is older than
  * its request; a block that is due, whatever its policy, lets in twice as many trials for each, and closes after the one behind eight.
@@ -97,7 +106,9 @@ plain as materialized (
   select i.ord, i.lease_id, i.upstream_id, u.provider, ${BEGAN} as began
   from input i
   cross join lateral (select id, provider, quota_group, route from recoup.upstreams where id = i.upstream_id) u
-  where i.success and not exists (select from input f where f.upstream_id = i.upstream_id and not f.success)
+  left join lateral ${heldLease(lock)} on true
+  where i.success and (i.lease_id is null or l.leased_at is not null)
+    and not exists (select from input f where f.upstream_id = i.upstream_id and not f.success or f.lease_id = i.lease_id and f.ord <> i.ord)
     and not exists (select from ${subjectsOf('u')} cross join lateral (
       select b.scope from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null offset 0) b
       where i.scopes ? b.scope)),
@@ -107,20 +118,24 @@ held as materialized (
       when 'provider' then u.provider when 'route' then coalesce(nullif(u.route, 'direct'), u.provider) end as subject_id,
     case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream'
       when i.subject_type = 'route' and u.route = 'direct' then 'provider' else i.subject_type end as on_type,
+    i.lease_id is not null and coalesce(l.leased_at::text, i.started_at::text, i.elapsed_ms::text) is null as reported,
+    l.leased_at is null and exists (
+      select from recoup.upstream_leases x where x.id = i.lease_id and x.upstream_id = i.upstream_id) as lease_held,
     row_number() over (partition by i.upstream_id order by i.ord) as nth
   from (select * from input where ord not in (select ord from plain) order by upstream_id, ord) i
   left join lateral (
     select true as has_upstream, ctid as tid, tableoid as part, provider, quota_group, route, generation, credential_at
-    from recoup.upstreams where id = i.upstream_id for no key update ${lock}) u on true),
+    from recoup.upstreams where id = i.upstream_id for no key update ${lock}) u on true
+  left join lateral ${heldLease(lock)} on true),
 judged as materialized (
   select h.*, b.*, kind is not null and not success as fails,
     row_number() over (partition by on_type, subject_id, scope, kind, source order by h.ord) as nth_of_block,
     (select generation from recoup.upstreams u where u.id = h.upstream_id) is distinct from h.generation as moved,
     (select ctid from recoup.upstreams u where u.id = h.upstream_id) is distinct from h.tid as stale,
-    coalesce(b_step, 0) + (b_id is null or b_until <= now)::int as step_no
+    coalesce(b_step, 0) + (b_id is null or coalesce(b_until <= now, false))::int as step_no
   from held h
   left join lateral (
-    select id as b_id, ctid as b_tid, tableoid as b_part, opened_at as b_opened_at, until as b_until, step as b_step, generation as b_generation, evidence_at as b_evidence_at
+    select id as b_id, ctid as b_tid, tableoid as b_part, opened_at as b_opened_at, until as b_until, policy as b_policy, step as b_step, generation as b_generation, evidence_at as b_evidence_at
     from recoup.blocks b
     where b.closed_at is null and b.subject_type = h.on_type and b.subject_id = h.subject_id and b.scope = h.scope and b.kind = h.kind
       and b.source = h.source and h.kind is not null and not h.success
@@ -134,16 +149,18 @@ refuted as materialized (
     select id as b_id, ctid as tid, tableoid as part, policy, until, trials from recoup.blocks b
     where b.subject_type = subject.type and b.subject_id = subject.id and ${refutes('h')}
     for no key update ${lock}) b
-  where h.success and h.has_upstream and h.nth = 1),
+  where h.success and h.has_upstream and h.nth = 1 and not h.reported),
 seen as materialized (
   select j.*, ${NEXT_UNTIL} as next_until,
     case when has_upstream is null then case when (select true from recoup.upstreams u where u.id = j.upstream_id) then 'busy' else 'no_upstream' end
+      when lease_held then 'busy'
       when nth > 1 or (fails and nth_of_block > 1) or moved then 'again'
       when fails and b_id is null and (select true from recoup.blocks b where b.closed_at is null and b.subject_type = j.on_type
         and b.subject_id = j.subject_id and b.scope = j.scope and b.kind = j.kind and b.source = j.source) then 'busy'
-      when success and (select count(*) from ${blocksAround('j', refutes('j'))}) > (select count(*) from refuted r where r.ord = j.ord) then 'busy'
+      when success and not reported and (select count(*) from ${blocksAround('j', refutes('j'))}) > (select count(*) from refuted r where r.ord = j.ord) then 'busy'
       when exists (select from refuted r where r.ord = j.ord and (r.stale or exists (select from refuted e where e.b_id = r.b_id and e.ord < j.ord)
-        or exists (select from judged f where f.fails and f.b_id = r.b_id))) then 'again'
+        or exists (select from judged f where f.fails and f.nth = 1 and f.nth_of_block = 1 and f.b_id = r.b_id))) then 'again'
+      when reported then 'duplicate'
       when not fails and not exists (select from refuted r where r.ord = j.ord) then 'noted'
       when began <= b_opened_at or (fails and kind in ${OF_CREDENTIAL} and began <= credential_at) then 'duplicate'
       when stale then 'again'
@@ -160,7 +177,8 @@ opened as (
   returning id, subject_type, subject_id, scope, kind, source, until, step, generation, evidence_at),
 changed as (
   update recoup.blocks b set until = s.next_until, step = s.step_no, trials = 1, generation = b.generation + 1,
-    evidence_at = greatest(b.evidence_at, s.began), reason = coalesce(s.reason, b.reason)
+    evidence_at = greatest(b.evidence_at, s.began), reason = coalesce(s.reason, b.reason), next_step = coalesce(s.next_step, b.next_step),
+    policy = case when s.next_until is null then 'manual' else b.policy end
   from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict in ('extended', 'reopened')
   returning s.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.policy),
 freed as (
@@ -195,7 +213,7 @@ won as (
   from own o where u.ctid = o.tid and u.tableoid = o.part
   returning o.ord),
 done as materialized (
-  select s.*, coalesce(o.id, c.id, b_id) as block, coalesce(o.until, c.until, b_until) as block_until,
+  select s.*, coalesce(o.id, c.id, b_id) as block, case when c.id is null then coalesce(o.until, b_until) else c.until end as block_until,
     (select count(*) from freed f where f.ord = s.ord and f.closed_at is not null) as closed,
     (select json_agg(json_build_array(r.policy, r.outcome)) from (
       select f.policy, case when f.closed_at is null then 'waiting' else 'success' end as outcome from freed f where f.ord = s.ord
@@ -214,7 +232,7 @@ given as (
   where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('answered', 'outcome', {
     block: 'block',
     until: 'block_until',
-    step: 'step_no',
+    step: "case outcome when 'duplicate' then b_step else step_no end",
     closed: 'closed',
     recoveries: 'recoveries',
     provider: 'provider',

@@ -49,7 +49,8 @@ const inOrder = (which: string, order: string) => {
  * cannot be taken in this moment, nobody else is (`again`). Otherwise the key moves to the one that is picked. Of two first uses at once
  * one decides, and the other looks again. Stored, not derived from a hash of key and upstream: that would have to look at all of a pool.
  *
- * A lease of that id which is still there is the answer to a repeat. `none` therefore means "look again, or explain", never "all are out".
+ * A lease of that id which is still out is the answer to a repeat; one that lapsed is taken anew, as if it had never been, since its slot
+ * may be another's. Two that come with one id at once meet at its key, and the later one looks again. `none` therefore means "look again, or explain", never "all are out".
  */
 export const selectUpstream = statement<typeof columns, SelectRow>(
   'upstream.select',
@@ -57,7 +58,7 @@ export const selectUpstream = statement<typeof columns, SelectRow>(
   () => `
 prior as materialized (
   select l.* from input i
-  cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id limit 1) l),
+  cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id and lease_until > recoup.clock()) l),
 kept as materialized (
   select a.* from input i
   cross join lateral (
@@ -90,28 +91,31 @@ pick as materialized (
     select b.id, b.uses, b.generation from recoup.blocks b where b.id = any (h.half_open) for no key update skip locked)`)}) now_is
   where not exists (select from prior) and ${usable('c', scopesOf('i'))} and now_is.moves = ${moves('recoup.blocks')})
   limit 1),
-won as (
-  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now, quota_until = null
-  from pick p where u.ctid = p.tid and u.tableoid = p.part
-  returning u.id),
-let_in as (
-  update recoup.blocks b set uses = b.uses + 1 from pick p where b.id = any (p.half_open)),
 fresh as materialized (
   -- Moved on only now and then: not every use is worth a write.
   select from input i cross join pick p join kept k on k.upstream_id = p.id
   where k.until > p.now + i.sticky_ms * 0.75 * interval '1 millisecond'),
 bound as (
   insert into recoup.affinities (pool, key, upstream_id, until)
-  select i.pool, i.sticky, p.id, p.now + i.sticky_ms * interval '1 millisecond' from input i cross join pick p join won w on w.id = p.id
+  select i.pool, i.sticky, p.id, p.now + i.sticky_ms * interval '1 millisecond' from input i cross join pick p
   where i.sticky is not null and not exists (select from fresh)
   on conflict (pool, key) do update set upstream_id = excluded.upstream_id, until = excluded.until
   where recoup.affinities.upstream_id in (excluded.upstream_id, (select upstream_id from kept)) or recoup.affinities.until <= recoup.clock()
   returning upstream_id),
 leased as (
-  insert into recoup.upstream_leases (id, upstream_id, quota_group, provider, route, holder, leased_at, lease_until)
-  select p.lease_id, p.id, p.quota_group, p.provider, p.route, p.holder, p.now, p.until from input i cross join pick p join won w on w.id = p.id
+  insert into recoup.upstream_leases as l (id, upstream_id, quota_group, provider, route, holder, leased_at, lease_until)
+  select p.lease_id, p.id, p.quota_group, p.provider, p.route, p.holder, p.now, p.until from input i cross join pick p
   where i.sticky is null or exists (select from fresh) or exists (select from bound)
-  returning upstream_id, lease_until),
+  on conflict (id) do update set upstream_id = excluded.upstream_id, quota_group = excluded.quota_group, provider = excluded.provider,
+    route = excluded.route, holder = excluded.holder, leased_at = excluded.leased_at, lease_until = excluded.lease_until
+    where l.lease_until <= recoup.clock()
+  returning l.upstream_id as id, l.lease_until),
+won as (
+  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now, quota_until = null
+  from pick p join leased using (id) where u.ctid = p.tid and u.tableoid = p.part
+  returning u.id),
+let_in as (
+  update recoup.blocks b set uses = b.uses + 1 from pick p join leased using (id) where b.id = any (p.half_open)),
 given as (select * from prior union all select * from leased)
 select json_build_array(json_build_object('ord', 1, 'outcome',
   case when exists (select from given) then 'selected' when exists (select from pick) or exists (select from stuck) then 'again' else 'none' end,
