@@ -11,12 +11,18 @@ const SMALL = [
   ...[twoReasons(), oneUpstream(1), oneProvider(1), operators()],
 ];
 
-/** Transitions of the table that the model does not have yet, and why. */
-const NOT_MODELED: readonly string[] = [];
+/**
+ * Transitions that the model does not have: limits and windows are held to an independent calendar and to sums (windows-*.test.ts), what
+ * providers say of their windows and what people note are one row each, written by one statement.
+ */
+const NOT_MODELED: readonly string[] = [
+  ...['upstream.replaceCredential', 'snapshot.note', 'inbox.take', 'inbox.snooze', 'inbox.note'],
+  ...['limit.set', 'limit.end', 'window.use', 'window.reset', 'window.roll'],
+];
 
 test('every transition of the table is in the model', () => {
   const missing = Object.keys(capacityTransitions).filter((name) => !(name in capacityModel));
-  expect(missing).toEqual(NOT_MODELED);
+  expect(missing.sort()).toEqual([...NOT_MODELED].sort());
 });
 
 /** Answers that no walk can reach: locks are not in the model, each step is taken alone and whole. */

@@ -104,7 +104,7 @@ function ending(world: Capacity, of: Omit<Closing, 'as'> & { readonly as: Closed
   const known = generation === undefined || generation === block.generation;
   if (!isOpen(block) || !known) return says(world, 'duplicate');
   // Only a person or a new credential ends what waits for one.
-  if (block.policy === 'manual' && as !== 'operator' && as !== 'credential') return says(world, 'duplicate');
+  if (block.policy === 'manual' && as !== 'operator' && as !== 'credential') return refuses(world, 'manual_block');
   return says(closeAs(world, name, as, { actor, reason }), 'closed');
 }
 

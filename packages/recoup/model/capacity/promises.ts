@@ -171,7 +171,8 @@ function checkEnd(taken: CapacityTaken, old: Block, block: Block, problems: stri
   if (by === 'success') {
     const began = report && startedAt(before, report);
     const inScope = report && scopesOf(report).includes(old.scope);
-    if (!report?.success || !inScope || old.policy === 'snapshot') problems.push('closed by what does not speak of it');
+    if (!report?.success || !inScope || (old.policy === 'snapshot' && !isDue(before, old)))
+      problems.push('closed by what does not speak of it');
     if (began === undefined || began <= old.evidenceAt)
       problems.push('closed by a request that began before its evidence');
     if (isDue(before, old) && (old.trials !== 8 || began! < old.until!)) problems.push('closed before eight trials');

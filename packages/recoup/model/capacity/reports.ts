@@ -66,7 +66,8 @@ export function startOf(world: Capacity, { upstream, lease, startedAt, elapsedMs
 /** What a failure is about: without a group, what would be the group's is the upstream's own. */
 export function subjectOf(of: Upstream, subject: Subject = 'upstream'): readonly [Subject, string] {
   if (subject === 'quota_group' && of.quotaGroup !== null) return [subject, of.quotaGroup];
-  if (subject === 'provider') return [subject, of.provider];
+  // The route that is none is every upstream's way to its provider.
+  if (subject === 'provider' || (subject === 'route' && of.route === 'direct')) return ['provider', of.provider];
   return subject === 'route' ? [subject, of.route] : ['upstream', of.id];
 }
 
@@ -80,7 +81,11 @@ function untilOf(world: Capacity, block: Block | undefined, said: BlockSaid, ste
   if (said.policy === 'manual' || block?.policy === 'manual') return null;
   const { clock } = world;
   const known = block?.until ?? Number.NEGATIVE_INFINITY;
-  if (said.source === 'reset_announced') return said.until ?? clock + said.forMs!;
+  if (said.source === 'reset_announced') {
+    const announced = said.until ?? clock + said.forMs!;
+    // The same instant, as two clocks and two distances tell it.
+    return known > clock && Math.abs(known - announced) < SECOND ? known : announced;
+  }
   if (said.source === 'retry_after') return Math.max(known, clock + Math.min(said.forMs ?? HOUR, HOUR));
   return Math.max(known, clock + (said.forMs ?? nominal(step)));
 }
@@ -136,11 +141,22 @@ function failure(
   return says(writeBlock(world, name, changed, { type, ...by }), type, { block: name, until, step, closed: 0 });
 }
 
-/** Which open blocks a success speaks against: those with older evidence; of a half-open one only if it was a trial of it. */
+/** When the last failure became known that a block is about. */
+const failedAt = (world: Capacity, name: string): number =>
+  Math.max(...world.events.filter((one) => one.block === name && FAILURES.includes(one.type)).map(({ at }) => at));
+const FAILURES: readonly string[] = ['opened', 'extended', 'reopened'];
+
+/**
+ * Which open blocks a success speaks against: those whose last failure was known before its request started; of a half-open one only if
+ * it was a trial of it. A used-up quota is ended early by a snapshot alone.
+ */
 export const refuted = (world: Capacity, of: Upstream, use: Use, began: number): [string, Block][] =>
   blocksOn(world, of, scopesOf(use)).filter(
-    ([, { policy, evidenceAt, until }]) =>
-      (policy === 'auto' || policy === 'rolling') && evidenceAt < began && (until! > world.clock || until! <= began),
+    ([name, { policy, evidenceAt, until }]) =>
+      policy !== 'manual' &&
+      evidenceAt < began &&
+      failedAt(world, name) < began &&
+      ((policy !== 'snapshot' && until! > world.clock) || until! <= began),
   );
 
 function success(world: Capacity, input: ReportInput, of: Upstream, began: number): CapacityStep {

@@ -35,11 +35,13 @@ const report = (input: Omit<ReportInput, 'success'>, success: boolean): Capacity
 
 const soft: BlockSaid = { kind: 'rate_limited', source: 'backoff', policy: 'auto' };
 
-/** The newest block that is open is ended by hand, or by a sweep that saw an older one. */
-const closings: CapacityMove[] = (['operator', 'probe'] as const).map((as) => (world) => {
+/** The newest block that is open is ended by hand, or by a probe; or by somebody who saw it as it was opened. */
+const closings: CapacityMove[] = (['operator', 'probe', 'late'] as const).map((by) => (world) => {
   const open = Object.entries(world.blocks).filter(([, block]) => isOpen(block));
   const last = open.at(-1);
-  return last && { transition: 'block.close', input: { block: last[0], as, generation: last[1].generation } };
+  if (!last) return undefined;
+  const [as, generation] = by === 'late' ? (['operator', 1] as const) : ([by, last[1].generation] as const);
+  return { transition: 'block.close', input: { block: last[0], as, generation } };
 });
 
 /** One upstream of two slots with every use, report, change and end that concerns it. */

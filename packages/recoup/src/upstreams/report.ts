@@ -224,7 +224,7 @@ done as materialized (
   left join opened o on s.verdict = 'blocked' and (s.on_type, s.subject_id, s.scope, s.kind, s.source) = (o.subject_type, o.subject_id, o.scope, o.kind, o.source)
   left join changed c on c.ord = s.ord),
 answered as (
-  select ord, outcome, block, block_until, step_no, closed, recoveries, provider, began from done
+  select ord, outcome, block, block_until, case outcome when 'duplicate' then b_step else step_no end as step_no, closed, recoveries, provider, began from done
   union all select ord, 'noted', null, null, null, 0, null, provider, began from plain),
 given as (
   delete from recoup.upstream_leases l using (
@@ -232,7 +232,7 @@ given as (
   where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('answered', 'outcome', {
     block: 'block',
     until: 'block_until',
-    step: "case outcome when 'duplicate' then b_step else step_no end",
+    step: 'step_no',
     closed: 'closed',
     recoveries: 'recoveries',
     provider: 'provider',
