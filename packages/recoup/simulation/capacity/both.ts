@@ -181,7 +181,10 @@ export class BothCapacities implements Spelling {
     if (waited) this.tally.waited += 1;
     const first = calls.map((one, i): Heard => ({ call: one, got: answers[i], done: 'all', passedOver: false }));
     const second: Heard = { call, got: heard, done: 'all', passedOver: true };
-    const orders = [[...first, second], ...(waited ? [] : [[second, ...first]])];
+    // Where it waited, it comes after; but a lease that is being given is none yet to who was quicker.
+    const { lease } = call.input as { lease?: string };
+    const unborn = calls.some(({ transition, input }) => transition === 'upstream.select' && input.lease === lease);
+    const orders = [[...first, second], ...(waited && !unborn ? [] : [[second, ...first]])];
     await this.#explainOne(committed ? orders : [[second]]);
   }
 
