@@ -3,8 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { BothWorlds } from '../../packages/recoup/simulation/both-worlds.ts';
-import { jobsIn } from '../../packages/recoup/simulation/kinds.ts';
-import { simulate, WORLD } from '../../packages/recoup/simulation/simulate.ts';
+import { BothCapacities } from '../../packages/recoup/simulation/capacity/both.ts';
+import { capacityIn, jobsIn } from '../../packages/recoup/simulation/kinds.ts';
+import { type SimulateOptions, simulate, WORLD } from '../../packages/recoup/simulation/simulate.ts';
 import type { AnyStatement } from '../../packages/recoup/src/db/database.ts';
 import { testDatabase } from '../../packages/recoup/src/testing.ts';
 import { takenThoughBroken } from '../../packages/recoup/test/support/refusals.ts';
@@ -101,9 +102,16 @@ export async function ablateGuard(
 /** A statement that lacks a guard may leave a call without an answer, or bring its process down: both are noticed. */
 const SILENCE_MS = 15_000;
 
+/** Statements that take part in the worlds of capacity. */
+const CAPACITY = /^(upstream|upstream_lease|provider|block)\./;
+
 async function inSimulation(url: string, guard: Guard): Promise<{ by: string; said: string } | undefined> {
   await using db = await testDatabase(url);
-  const both = await BothWorlds.open(db, { rewrite: removing(guard) });
+  const rewrite = removing(guard);
+  const ofCapacity = guard.statements.some((name) => CAPACITY.test(name));
+  const both = ofCapacity ? await BothCapacities.open(db, { rewrite }) : await BothWorlds.open(db, { rewrite });
+  const run = (options: SimulateOptions) =>
+    both instanceof BothWorlds ? simulate(jobsIn(both), options) : simulate(capacityIn(both), options);
   const fallen = fall();
   try {
     for (const seed of SEEDS) {
@@ -113,7 +121,7 @@ async function inSimulation(url: string, guard: Guard): Promise<{ by: string; sa
         fallen.alive();
       };
       const violation = await Promise.race([
-        simulate(jobsIn(both), { seed, steps: WORLD, shrinks: 0, progress }),
+        run({ seed, steps: WORLD, shrinks: 0, progress }),
         fallen.said.then((problem) => ({ steps, problem })),
       ]);
       if (violation) {

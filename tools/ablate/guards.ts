@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import type { AnyStatement } from '../../packages/recoup/src/db/database.ts';
 import { asJudged, takeTurns, withoutJob } from '../../packages/recoup/src/jobs/held.ts';
-import { transitions } from '../../packages/recoup/src/outcomes.ts';
+import { capacityTransitions, transitions } from '../../packages/recoup/src/outcomes.ts';
 import { bookEntries } from '../../packages/recoup/src/wallets/booking.ts';
 import { type Condition, conditionsOf, without } from './conditions.ts';
 
@@ -16,9 +16,9 @@ export interface Guard {
   readonly edits: readonly (readonly [from: string, to: string])[];
 }
 
-const FOLDERS = ['wallets', 'jobs', 'queues', 'sweeps'];
+const FOLDERS = ['wallets', 'jobs', 'queues', 'sweeps', 'upstreams'];
 /** Beside the transitions, what writes. */
-const MORE = ['lease_request.forget'];
+const MORE = ['lease_request.forget', 'upstream_lease.forget'];
 
 /** The statements that write, from the folders of the library. */
 export async function statements(): Promise<AnyStatement[]> {
@@ -30,7 +30,7 @@ export async function statements(): Promise<AnyStatement[]> {
       found.push(...Object.values(module).filter(isStatement));
     }
   }
-  const wanted = [...Object.keys(transitions), ...MORE];
+  const wanted = [...Object.keys(transitions), ...Object.keys(capacityTransitions), ...MORE];
   const missing = wanted.filter((name) => !found.some((one) => one.name === name));
   if (missing.length > 0) throw new Error(`no statement is exported for ${missing.join(', ')}`);
   return found.filter(({ name }) => wanted.includes(name));

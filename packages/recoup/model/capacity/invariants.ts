@@ -9,8 +9,6 @@ const CHECKS: Readonly<Record<string, (block: Block) => boolean>> = {
   blocks_closed: ({ closedAt, closedAs }) => (closedAt === null) === (closedAs === null),
   blocks_manual: ({ policy, closedAs }) =>
     policy !== 'manual' || closedAs === null || ['operator', 'credential', 'superseded'].includes(closedAs),
-  'evidence is of a request that began, and failed, before it was told': ({ evidenceAt, openedAt, generation }) =>
-    generation > 1 || evidenceAt <= openedAt,
 };
 
 /** Every rule that the state breaks, in words. */

@@ -191,7 +191,13 @@ export function troubleOf(world: Capacity, provider: string): [string, Block][] 
   );
 }
 
-export function blockProvider(world: Capacity, { provider }: { readonly provider: string }): CapacityStep {
+export interface Asking {
+  readonly provider: string;
+  /** Upstreams that somebody held at that moment: they keep their own blocks. */
+  readonly held?: readonly string[];
+}
+
+export function blockProvider(world: Capacity, { provider, held = [] }: Asking): CapacityStep {
   const own = troubleOf(world, provider);
   const failing = new Set(own.map(([, { subjectId }]) => subjectId));
   const others = Object.values(world.upstreams).filter(
@@ -201,7 +207,8 @@ export function blockProvider(world: Capacity, { provider }: { readonly provider
   const standing = openBlock(world, key);
   if (failing.size === 0) return says(world, 'none');
   const evidenceAt = Math.max(...own.map(([, block]) => block.evidenceAt));
-  const supersede = (from: Capacity) => own.reduce((now, [name]) => closeAs(now, name, 'superseded', BY), from);
+  const ending = own.filter(([, { subjectId }]) => !held.includes(subjectId));
+  const supersede = (from: Capacity) => ending.reduce((now, [name]) => closeAs(now, name, 'superseded', BY), from);
   if (standing) {
     const [name, block] = standing;
     if (!isDue(world, block) || evidenceAt < block.until!)

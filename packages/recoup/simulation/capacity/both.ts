@@ -18,7 +18,7 @@ import { CapacityLooker, type CapacityRows, capacityDifferences } from './rows.t
 
 const DAY = 86_400_000;
 const RESET = `begin; alter table recoup.block_events disable trigger block_events_append_only;
-  truncate recoup.upstreams, recoup.blocks, recoup.block_events, recoup.upstream_leases;
+  truncate recoup.upstreams, recoup.blocks, recoup.block_events, recoup.upstream_leases restart identity;
   alter table recoup.block_events enable always trigger block_events_append_only; commit`;
 /** What a caller hears whose connection broke. */
 const LOST = 'database_unavailable';
@@ -181,7 +181,10 @@ export class BothCapacities implements Spelling {
     if (waited) this.tally.waited += 1;
     const first = calls.map((one, i): Heard => ({ call: one, got: answers[i], done: 'all', passedOver: false }));
     const second: Heard = { call, got: heard, done: 'all', passedOver: true };
-    const orders = [[...first, second], ...(waited ? [] : [[second, ...first]])];
+    // Where it waited, it comes after; but a lease that is being given is none yet to who was quicker.
+    const { lease } = call.input as { lease?: string };
+    const unborn = calls.some(({ transition, input }) => transition === 'upstream.select' && input.lease === lease);
+    const orders = [[...first, second], ...(waited && !unborn ? [] : [[second, ...first]])];
     await this.#explainOne(committed ? orders : [[second]]);
   }
 

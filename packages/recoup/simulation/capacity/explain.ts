@@ -1,7 +1,7 @@
 // Finds an order of calls in which the model gives the answers that were given, and ends in the rows that are there.
 import { applyCapacity, type CapacityAction } from '../../model/capacity/model.ts';
 import { capacityPromises } from '../../model/capacity/promises.ts';
-import { asksProvider } from '../../model/capacity/reports.ts';
+import { asksProvider, troubleOf } from '../../model/capacity/reports.ts';
 import { type Capacity, type CapacityStep, usableIn } from '../../model/capacity/world.ts';
 import { nameOf } from '../../model/promises.ts';
 import { Refusal } from '../../src/index.ts';
@@ -85,15 +85,24 @@ function steps(state: State, heard: Heard, i: number, around: Around): (State | 
   const goes = done === 'any' || done === 'all' || done > doneBefore;
   if (goes && next.at === 'call') ways.push(...called(state, heard, i, around));
   if (goes && next.at === 'provider') {
-    const action: CapacityAction = { transition: 'provider.block', input: { provider: next.provider } };
-    const { state: after, answer, wrong } = take(state, action);
-    const final = answer.block ? answer : next.answer;
-    const said = { ...final, outcome: nameOf(next.answer), closed: next.answer.closed ?? 0 };
-    const differs = wrong ?? (unheard ? undefined : otherwise(call, got, said, around));
-    ways.push(differs ?? end(after));
+    for (const held of heldBeside(state.world, next.provider, heard.passedOver)) {
+      const action: CapacityAction = { transition: 'provider.block', input: { provider: next.provider, held } };
+      const { state: after, answer, wrong } = take(state, action);
+      const final = answer.block ? answer : next.answer;
+      const said = { ...final, outcome: nameOf(next.answer), closed: next.answer.closed ?? 0 };
+      const differs = wrong ?? (unheard ? undefined : otherwise(call, got, said, around));
+      ways.push(differs ?? end(after));
+    }
   }
   if (stops) ways.push(end(state));
   return ways;
+}
+
+/** Which of the upstreams in trouble somebody may hold: none where nobody is there, else any of them. */
+function heldBeside(world: Capacity, provider: string, passedOver: boolean): string[][] {
+  if (!passedOver) return [[]];
+  const failing = [...new Set(troubleOf(world, provider).map(([, { subjectId }]) => subjectId))];
+  return failing.reduce<string[][]>((sets, id) => [...sets, ...sets.map((set) => [...set, id])], [[]]);
 }
 
 function take(state: State, action: CapacityAction) {
