@@ -18,8 +18,10 @@ import { CapacityLooker, type CapacityRows, capacityDifferences } from './rows.t
 
 const DAY = 86_400_000;
 const RESET = `begin; alter table recoup.block_events disable trigger block_events_append_only;
-  truncate recoup.upstreams, recoup.blocks, recoup.block_events, recoup.upstream_leases restart identity;
-  alter table recoup.block_events enable always trigger block_events_append_only; commit`;
+  alter table recoup.upstream_events disable trigger upstream_events_append_only;
+  truncate recoup.upstreams, recoup.blocks, recoup.block_events, recoup.upstream_leases, recoup.upstream_events restart identity;
+  alter table recoup.block_events enable always trigger block_events_append_only;
+  alter table recoup.upstream_events enable always trigger upstream_events_append_only; commit`;
 /** What a caller hears whose connection broke. */
 const LOST = 'database_unavailable';
 
