@@ -3,7 +3,6 @@ import { InvalidInput } from 'recoup';
 import Type from 'typebox';
 import { type Operation, operation } from '../operation.ts';
 import * as s from '../schemas.ts';
-import * as c from './schemas.ts';
 
 const maybeText = s.orNull(Type.String());
 const itemKey = s.fields({ item: s.id('The item, as the list names it: `block:12`.') });
