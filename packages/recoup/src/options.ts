@@ -30,7 +30,7 @@ export interface OpenOptions {
   pollMs?: number;
   /** Delete the rows of jobs that ended longer ago than this, in ms; never unless set. */
   pruneAfterMs?: number;
-  /** Told of each answer, for metrics: `job.fail`, `duplicate`; and with `{ policy }` of each block that ends, or was tried: `block.recover`, `success`. */
+  /** Told of each answer, for metrics: `job.fail`, `duplicate`; and with `{ policy }` of each block that ends, or was tried: `block.recover`, `success`; and with `{ scope }` of each window that a person or the sweep began: `window.restart`, `reset`. */
   onTransition?: (transition: string, outcome: string, labels?: Labels) => void;
   /** Your rules for what providers answer, from `readRules` of recoup/decoders: they come before the built-in ones. */
   decoderRules?: Rules;

@@ -14,7 +14,7 @@ import type { Tracing } from './tracing/sdk.ts';
 import { Callbacks, type WebhookSecrets } from './webhooks/callbacks.ts';
 
 export interface ServiceOptions {
-  /** How Recoup is opened; `onTransition` is told too. */
+  /** How Recoup is opened; `onTransition`, `onDropped` and `onSweep` are told too. */
   open: OpenOptions;
   /** The address to listen on; 127.0.0.1 unless set. */
   bind?: string;
@@ -68,6 +68,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...(tracing ? { tracer: openTelemetry(tracing.api) } : {}),
     ...options.open,
     onTransition,
+    onDropped: (dropped) => {
+      metrics.dropped(dropped);
+      options.open.onDropped?.(dropped);
+    },
     onSweep: (swept) => {
       metrics.swept(swept);
       options.open.onSweep?.(swept);

@@ -2,6 +2,8 @@
 
 import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
+import { Refusal } from '../errors.ts';
+import { observeRestart } from '../windows/held.ts';
 import { type DueLimit, dueLimits } from '../windows/queries.ts';
 import { rollWindow } from '../windows/roll.ts';
 import { isSecond } from '../windows/rules.ts';
@@ -45,10 +47,11 @@ export async function sweepWindows(runner: Runner, signal: AbortSignal): Promise
   while (!signal.aborted) {
     const rows = await runner.read(dueLimits, [{ after_at: after?.rolls_at, after_id: after?.limit_id, count: PAGE }]);
     // The guard decides, not the page: what another replica ended meanwhile, and what was used since, stands.
-    await runner.many(
+    const answers = await runner.many(
       rollWindow,
       rows.map(({ limit_id }) => ({ limit_id })),
     );
+    for (const answer of answers) if (!(answer instanceof Refusal)) observeRestart(runner, answer);
     after = rows.at(-1);
     if (rows.length < PAGE) break;
   }

@@ -1,5 +1,6 @@
 // What a reset and a roll share: the limit held at the start, the answer at the end.
 
+import type { RawAnswer, Runner } from '../db/runner.ts';
 import { answerEach } from '../db/statement.ts';
 import { bookedAt, ROW } from './rules.ts';
 
@@ -17,5 +18,15 @@ export const decided = (outcome: string) =>
   answerEach(
     'seen s',
     `case when verdict = '${outcome}' and not exists (select from won w where w.ord = s.ord) then 'again' else verdict end`,
-    {},
+    { subject: 'subject_type' },
   );
+
+/** Of what the limit is, for the metrics; null: there is none. */
+export interface DecidedRow extends RawAnswer {
+  subject: string | null;
+}
+
+/** A window began without a use: told to the metrics with what it is of; limits have too many names and scopes for that. */
+export const observeRestart = (runner: Runner, { outcome, subject }: DecidedRow): void => {
+  if (subject !== null) runner.observe('window.restart', outcome, { scope: subject });
+};

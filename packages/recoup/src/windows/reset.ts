@@ -1,8 +1,7 @@
 // window.reset: a person ends a window early.
 
-import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { decided, held } from './held.ts';
+import { type DecidedRow, decided, held } from './held.ts';
 import { isSecond, prunesAt } from './rules.ts';
 
 const resetColumns = { limit_id: 'text', seen_start: 'timestamptz', actor: 'text', reason: 'text' } as const;
@@ -12,7 +11,7 @@ const resetColumns = { limit_id: 'text', seen_start: 'timestamptz', actor: 'text
  * booked in it, and a new one goes on to the same end; of what rolls nothing counts that was used before.
  */
 export const resetOf = (freed: string) =>
-  statement<typeof resetColumns, RawAnswer>(
+  statement<typeof resetColumns, DecidedRow>(
     'window.reset',
     resetColumns,
     (lock) => `${held(lock)},

@@ -1,8 +1,7 @@
 // window.roll: the sweep ends a window whose time is up.
 
-import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { decided, held } from './held.ts';
+import { type DecidedRow, decided, held } from './held.ts';
 import { nextWindow, prunesAt } from './rules.ts';
 
 const rollColumns = { limit_id: 'text' } as const;
@@ -11,7 +10,7 @@ const rollColumns = { limit_id: 'text' } as const;
  * Guard: something is used in the window, and its time is up. The sweep of every replica says it: who comes first ends it, the others find another
  * window (`duplicate`). The next one of the calendar begins; the other kinds begin theirs with the next use.
  */
-export const rollWindow = statement<typeof rollColumns, RawAnswer>(
+export const rollWindow = statement<typeof rollColumns, DecidedRow>(
   'window.roll',
   rollColumns,
   (lock) => `${held(lock)},

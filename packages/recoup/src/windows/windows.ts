@@ -6,6 +6,7 @@ import { InvalidInput, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
 import type { endOf } from './end.ts';
+import { observeRestart } from './held.ts';
 import { type LimitSubject, type SetLimit, setInput, subjectOf } from './inputs.ts';
 import { knownZone, type LimitRow, windowsOf } from './queries.ts';
 import type { resetOf } from './reset.ts';
@@ -105,7 +106,10 @@ export class Limits {
       actor: check.text('actor', actor, 200),
       reason: check.text('reason', reason, 2000, 'cut'),
     };
-    return { outcome: orThrow(await this.#runner.call(this.#of.reset, row), { limit }) as 'reset' };
+    const answer = await this.#runner.call(this.#of.reset, row);
+    const outcome = orThrow(answer, { limit }) as 'reset';
+    observeRestart(this.#runner, answer);
+    return { outcome };
   }
 
   /** The limits of a subject with what is used of them now, those that ended too; of an upstream also those of its group, provider and route. */

@@ -1,18 +1,9 @@
 // `recoup decode`: what answers of AI providers say, from a file or stdin. Needs no database and starts none.
-import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import { InvalidInput } from 'recoup';
-import {
-  type Answer,
-  type DecodeOptions,
-  decode,
-  type Facts,
-  type HeadersLike,
-  PROVIDERS,
-  readRules,
-} from 'recoup/decoders';
-import { parseDocument } from 'yaml';
+import { type Answer, type DecodeOptions, decode, type Facts, type HeadersLike, PROVIDERS } from 'recoup/decoders';
 import { table } from './output.ts';
+import { readRulesFile, textOf } from './rules.ts';
 import { instantOf, integerOf, type Tools } from './tools.ts';
 
 interface Options {
@@ -25,7 +16,6 @@ const SHAPE = `
 An answer is {provider, status, headers, body, model?, error?, receivedAt?}: one as JSON, or several as JSON lines. \`body\` is the
 text or the JSON of it, \`error\` the code of a network failure where no answer came. Without receivedAt it came just now.`;
 const FIELDS = ['provider', 'status', 'headers', 'body', 'model', 'error', 'receivedAt'];
-const MAX_FILE = 64 * 1024 * 1024;
 
 export function addDecode(program: Command, tools: Tools): void {
   program
@@ -41,7 +31,7 @@ export function addDecode(program: Command, tools: Tools): void {
 
 async function run(tools: Tools, file: string, options: Options): Promise<void> {
   const maxRetryAfterMs = integerOf('--max-retry-after-ms', options.maxRetryAfterMs, 1, 2_764_800_000);
-  const rules = options.rules === undefined ? undefined : await rulesOf(options.rules);
+  const rules = options.rules === undefined ? undefined : await readRulesFile('--rules', options.rules);
   const given: DecodeOptions = { ...(rules && { rules }), ...(maxRetryAfterMs && { maxRetryAfterMs }) };
   const answers = await answersOf(file, options.provider, tools.stop.asked);
   // Everything is read first: a wrong line, and nothing is printed.
@@ -90,40 +80,6 @@ function forPeople(facts: Facts) {
     ...(snapshots.length > 0 && { snapshots }),
     ...(facts.dropped.length > 0 && { dropped: facts.dropped }),
   };
-}
-
-async function rulesOf(path: string) {
-  const document = parseDocument(await textOf('--rules', path));
-  const [wrong] = document.errors;
-  if (wrong) throw new InvalidInput('--rules', `is neither YAML nor JSON: ${wrong.message.split('\n')[0]}`);
-  let rules: unknown;
-  try {
-    rules = document.toJS({ maxAliasCount: 100 });
-  } catch {
-    throw new InvalidInput('--rules', 'repeats itself by more than 100 aliases');
-  }
-  return readRules(rules);
-}
-
-/** The text of a file or of stdin, up to a size that a table of answers cannot reach by being right. */
-async function textOf(field: string, path: string, signal?: AbortSignal): Promise<string> {
-  const name = path === '-' ? 'stdin' : path;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of (path === '-' ? process.stdin : createReadStream(path)) as AsyncIterable<Buffer>) {
-      signal?.throwIfAborted();
-      bytes += chunk.length;
-      if (bytes > MAX_FILE) throw new InvalidInput(field, `must be at most ${MAX_FILE} bytes: ${name}`);
-      chunks.push(chunk);
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch (error) {
-    if (error instanceof InvalidInput || signal?.aborted) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw new InvalidInput(field, `is not UTF-8: ${name}`);
-    throw new InvalidInput(field, `cannot be read: ${name} (${code})`);
-  }
 }
 
 async function answersOf(file: string, provider: string | undefined, signal: AbortSignal): Promise<Answer[]> {

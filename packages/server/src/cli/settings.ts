@@ -53,6 +53,10 @@ export const SETTINGS = {
   pollMs: { kind: 'integer', about: 'the longest that anything sleeps', fallback: 2000, range: [10, 3_600_000] },
   pruneAfterMs: { kind: 'integer', about: 'delete rows of jobs that ended longer ago', range: [0, 315_360_000_000] },
   sweep: { kind: 'flag', about: 'run the sweeps in this process', fallback: true },
+  decoderRules: {
+    kind: 'text',
+    about: 'a file with rules of yours for what providers answer (YAML or JSON); read when the program starts',
+  },
   bind: { kind: 'text', about: 'the address to listen on; beyond loopback a key is needed', fallback: '127.0.0.1' },
   port: { kind: 'integer', about: 'the port to listen on; 0 is a free one', fallback: 7420, range: [0, 65_535] },
   hosts: { kind: 'list', about: 'host names that requests may name, beside loopback’s', fallback: [] },

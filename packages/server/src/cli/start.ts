@@ -1,12 +1,13 @@
 // `recoup start`: the service on a database, or on one of its own, until it is told to stop.
 import { Refusal } from 'recoup';
+import type { Rules } from 'recoup/decoders';
 import { startService } from '../service.ts';
 import { startTracing } from '../tracing/sdk.ts';
 import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
-import { database } from './target.ts';
+import { database, rulesOf } from './target.ts';
 
-function serviceOptions(settings: Settings, url: string) {
+function serviceOptions(settings: Settings, url: string, decoderRules: Rules | undefined) {
   const { schema, pooler, maxConnections, lockTimeoutMs, pollMs, pruneAfterMs, sweep, publicUrl } = settings;
   const opened = {
     schema: schema!,
@@ -22,6 +23,7 @@ function serviceOptions(settings: Settings, url: string) {
       migrate: settings.migrate!,
       ...opened,
       ...(pruneAfterMs === undefined ? {} : { pruneAfterMs }),
+      ...(decoderRules === undefined ? {} : { decoderRules }),
     },
     bind: settings.bind!,
     port: settings.port!,
@@ -54,10 +56,11 @@ const LINGER_MS = 100;
 
 /** Resolves when a signal has stopped it. A second signal stops it now. */
 export async function runStart(settings: Settings, output: Output): Promise<void> {
+  const rules = await rulesOf(settings);
   const tracing = settings.tracing ? await startTracing() : undefined;
   const { url, stop, announce } = await database(settings, output, { keep: true });
   try {
-    const options = { ...serviceOptions(settings, url), ...(tracing ? { tracing } : {}) };
+    const options = { ...serviceOptions(settings, url, rules), ...(tracing ? { tracing } : {}) };
     const service = await startService(options).catch((error: unknown) => {
       throw withFlags(error, settings);
     });

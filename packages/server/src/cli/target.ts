@@ -1,5 +1,6 @@
 // Where a command is carried out: on a database, in this process, or by a server over HTTP. The same operations either way.
 import { type ErrorCode, errors, InvalidInput, open, Refusal } from 'recoup';
+import type { Rules } from 'recoup/decoders';
 import { startEmbedded } from '../embedded/embedded.ts';
 import { EmbeddedError } from '../embedded/errors.ts';
 import { keepEmbedded } from '../embedded/keep.ts';
@@ -9,6 +10,7 @@ import type { Context, Operation, StreamEvent } from '../operations/operation.ts
 import { requestOf } from '../operations/request.ts';
 import { Callbacks } from '../webhooks/callbacks.ts';
 import type { Output } from './output.ts';
+import { readRulesFile } from './rules.ts';
 import type { Settings } from './settings.ts';
 
 type Input = Record<string, unknown>;
@@ -41,16 +43,29 @@ export async function database(
   return embedded;
 }
 
+/** The rules of the file that the settings name, checked. */
+export async function rulesOf({ decoderRules }: Settings): Promise<Rules | undefined> {
+  return decoderRules === undefined ? undefined : readRulesFile('decoderRules', decoderRules);
+}
+
 export async function openTarget(settings: Settings, output: Output): Promise<Target> {
   return settings.server === undefined ? local(settings, output) : remote(settings.server, settings.key);
 }
 
 async function local(settings: Settings, output: Output): Promise<Target> {
+  const decoderRules = await rulesOf(settings);
   const { url, stop } = await database(settings, output);
   try {
     const { schema, pooler } = settings;
     const own = settings.databaseUrl === undefined;
-    const recoup = await open({ connection: url, schema: schema!, pooler: pooler!, sweep: false, migrate: own });
+    const recoup = await open({
+      connection: url,
+      schema: schema!,
+      pooler: pooler!,
+      sweep: false,
+      migrate: own,
+      ...(decoderRules && { decoderRules }),
+    });
     const callbacks = new Callbacks(recoup, settings.publicUrl ? { publicUrl: settings.publicUrl } : {});
     const caller = { key: null, scopes: ['admin'], customer: null } as const;
     return {

@@ -1,7 +1,8 @@
 // Metrics for Prometheus: transitions, requests, queues, connections, sweeps, the last verification. Few labels, bounded each.
 import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { asRefusal, type Recoup, type Swept, type Verified } from 'recoup';
+import { asRefusal, type DroppedHint, type Recoup, type Swept, type Verified } from 'recoup';
+import { ALIASES, PROVIDERS } from 'recoup/decoders';
 import { BLOCK_CAP, COUNT_CAP, type Figures } from './figures.ts';
 
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
@@ -9,6 +10,8 @@ const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 
 const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+
+const KNOWN: ReadonlySet<string> = new Set([...PROVIDERS, ...Object.keys(ALIASES)]);
 
 const CONNECTIONS = {
   open: 'Connections to the database that are open.',
@@ -32,6 +35,16 @@ export class Metrics {
     'recoup_recoveries_total',
     'Blocks that ended, were tried with success (waiting) or opened again (error), by what ends them and how.',
     ['policy', 'outcome'],
+  );
+  readonly #restarts = this.#counter(
+    'recoup_window_resets_total',
+    'Windows of limits that a person ended (reset) or the sweep (rolled); duplicate: somebody had. By whose limit it is.',
+    ['scope', 'outcome'],
+  );
+  readonly #dropped = this.#counter(
+    'recoup_hints_dropped_total',
+    'Values in answers of providers that were implausible and count for nothing, by why.',
+    ['provider', 'rule'],
   );
   readonly #blocks = this.#gauge('recoup_blocks_open', `Blocks that are open, counted up to ${BLOCK_CAP}.`, ['policy']);
   readonly #verifyOk = this.#gauge(
@@ -95,6 +108,10 @@ export class Metrics {
       this.#recoveries.inc({ ...labels, outcome });
       return;
     }
+    if (transition === 'window.restart') {
+      this.#restarts.inc({ ...labels, outcome });
+      return;
+    }
     const outcomes = this.#answers.get(transition) ?? new Map<string, number>();
     if (outcomes.size === 0) this.#answers.set(transition, outcomes);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
@@ -115,6 +132,11 @@ export class Metrics {
         answers.clear();
       },
     });
+  }
+
+  /** Providers that no decoder knows have names of the operator's: one series for all of them. */
+  dropped({ provider, rule }: Pick<DroppedHint, 'provider' | 'rule'>): void {
+    this.#dropped.inc({ provider: KNOWN.has(provider.toLowerCase()) ? provider.toLowerCase() : 'other', rule });
   }
 
   request(operation: string, status: number, seconds: number): void {

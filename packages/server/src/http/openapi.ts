@@ -30,6 +30,8 @@ const TAGS: Record<string, string> = {
   queues: 'Work for workers in any language, and the settings of queues.',
   upstreams: 'Accounts at providers: select, report, and what is known of them.',
   blocks: 'What keeps upstreams out.',
+  limits: 'What upstreams may use in a window, by us.',
+  inbox: 'What needs a person.',
   pools: 'Upstreams of one kind, together.',
   deadLetters: 'Jobs that will not run again by themselves.',
   feed: 'Everything that happened, in one order.',

@@ -129,14 +129,15 @@ async function webhooks(api: Api, secret: string, wallet: string): Promise<void>
 
 async function capacity(api: Api, secret: string): Promise<void> {
   const [pool, upstream] = [newId('pool'), newId('up')];
-  await api.call('upstreams.register', { upstream, pool, provider: newId('provider') });
-  await api.call('upstreams.change', { upstream, maxConcurrency: 2 });
-  const { lease } = await api.call('upstreams.select', { pool });
+  await api.call('upstreams.register', { upstream, pool, provider: newId('provider'), reason: secret });
+  await api.call('upstreams.change', { upstream, maxConcurrency: 2, reason: secret });
+  const { lease } = await api.call('upstreams.select', { pool, sticky: newId('talk') });
   await api.call('upstreams.extend', { lease });
   await api.call('upstreams.report', {
     upstream,
     lease,
     success: false,
+    use: { tokens: 7 },
     block: {
       kind: 'rate_limited',
       source: 'retry_after',
@@ -147,14 +148,47 @@ async function capacity(api: Api, secret: string): Promise<void> {
     },
   });
   await api.call('upstreams.release', { lease });
+  await answers(api, secret, upstream);
   const { block } = await api.call('upstreams.block', { upstream, reason: secret });
   await api.call('blocks.list', { policy: 'manual' });
+  await inbox(api, secret, `block:${block}`);
   await api.call('upstreams.free', { block, reason: secret });
+  await limits(api, secret, upstream);
   await api.call('upstreams.list', { pool });
   await api.call('upstreams.explain', { upstream });
   await api.call('upstreams.history', { upstream });
   for (const name of ['pools.get', 'pools.explain']) await api.call(name, { pool });
   await api.call('pools.list');
+}
+
+async function answers(api: Api, secret: string, upstream: string): Promise<void> {
+  const answer = {
+    status: 429,
+    headers: { 'retry-after': '1', 'x-secret': secret },
+    body: { error: { message: secret, code: secret } },
+  };
+  await api.call('upstreams.report', { upstream, answer, key: newId('use') });
+  await api.call('upstreams.note', { upstream, snapshots: [{ name: secret, used: 0.5 }] });
+  await api.call('upstreams.snapshots', { upstream });
+  await api.call('upstreams.replaceCredential', { upstream, credentialRef: secret, reason: secret });
+}
+
+async function inbox(api: Api, secret: string, item: string): Promise<void> {
+  await api.call('inbox.list', { limit: 1 });
+  await api.call('inbox.take', { item, actor: 'ann', note: secret });
+  await api.call('inbox.snooze', { item, actor: 'ann', forMs: 1000, note: secret });
+  await api.call('inbox.note', { item, actor: 'ann', note: secret });
+}
+
+async function limits(api: Api, secret: string, upstream: string): Promise<void> {
+  const limit = newId('limit');
+  await api.call('limits.set', { limit, upstream, unit: 'requests', amount: 5, kind: 'daily', zone: 'UTC' });
+  await api.call('upstreams.report', { upstream, success: true, key: newId('use') });
+  await api.call('limits.list', { upstream });
+  await api.call('limits.get', { limit });
+  await api.call('limits.reset', { limit, actor: 'ann', reason: secret });
+  await api.call('limits.windows', { limit });
+  await api.call('limits.end', { limit });
 }
 
 /** The tokens of callback URLs that were used: bearer secrets. */

@@ -1,6 +1,6 @@
 // Upstreams, blocks and pools for a person: what is out, why, until when, and what to do.
-import { table } from '../output.ts';
-import { clean, clock, span, subjectOf, whenIs } from './words.ts';
+import { more, tableOf } from './tables.ts';
+import { clean, clock, NEEDS_PERSON, span, subjectOf, whenIs } from './words.ts';
 
 type Instant = string | Date;
 interface Failing {
@@ -14,6 +14,10 @@ interface Failing {
   until: Instant | null;
   reason: string | null;
   nextStep: string | null;
+  limit: string | null;
+  unit: string | null;
+  used: number | null;
+  amount: number | null;
 }
 interface Upstream {
   upstream: string;
@@ -27,18 +31,19 @@ interface Upstream {
   expectedRecoveryAt: Instant | null;
 }
 interface Event {
-  block: number;
+  block: number | null;
   subject: string;
   scope: string;
-  kind: string;
-  policy: string;
+  kind: string | null;
+  policy: string | null;
   type: string;
   at: Instant;
   until: Instant | null;
-  step: number;
+  step: number | null;
   closedAs: string | null;
   actor: string | null;
   reason: string | null;
+  settings: Record<string, string | number | null> | null;
 }
 interface Block {
   block: number;
@@ -62,15 +67,13 @@ interface Pool {
   expectedRecoveryAt: Instant | null;
 }
 
-const NEEDS_PERSON = 'a person has to act';
 const back = (at: Instant | null) => (at === null ? NEEDS_PERSON : whenIs(at));
 const slots = ({ slotsOut, maxConcurrency }: Upstream) =>
   `${slotsOut}${maxConcurrency === null ? '' : ` of ${maxConcurrency}`}`;
-const more = (cursor: string | number | null) => (cursor === null ? [] : ['', `more: --cursor ${cursor}`]);
-const tableOf = (rows: Record<string, unknown>[]) => (rows.length === 0 ? '(none)' : table(rows));
 
 /** One failing check in a few words. */
-function short({ check, kind, until }: Failing): string {
+function short({ check, kind, until, limit }: Failing): string {
+  if (check === 'quota') return `limit ${limit} used up${until === null ? '' : ` until ${clock(until)}`}`;
   if (check === 'blocked') return until === null ? `${kind}, ${NEEDS_PERSON}` : `${kind} until ${clock(until)}`;
   if (check === 'trial') return `${kind}, being tried`;
   return check === 'slots' ? 'no slot free' : check;
@@ -93,10 +96,15 @@ const WHY: Readonly<Record<string, string>> = {
   slots: 'All of its slots are out.',
 };
 
+function quotaHead({ subject, scope, limit, unit, used, amount, until }: Failing): string {
+  const end = until === null ? 'not by time' : `until ${whenIs(until)}`;
+  return `${subjectOf(subject!, scope)}: limit ${limit} is used up, ${used} of ${amount} ${unit}, ${end}`;
+}
+
 /** One failing check in full. */
 function paragraph(one: Failing, index: number): string[] {
   const { check, kind, subject, scope, until, source, policy, block, reason, nextStep } = one;
-  const known = WHY[check];
+  const known = check === 'quota' ? quotaHead(one) : WHY[check];
   const head =
     known ??
     `${subjectOf(subject!, scope)}: ${kind}, ${until === null ? NEEDS_PERSON : `${check === 'trial' ? 'over since' : 'until'} ${whenIs(until)}`}`;
@@ -120,7 +128,22 @@ function explained(one: Upstream): string {
   return [`${of} is out.`, expected, '', ...one.failing.flatMap(paragraph)].join('\n');
 }
 
-function what({ type, kind, policy, until, closedAs, step }: Event): string {
+const CHANGES: Readonly<Record<string, string>> = {
+  registered: 'registered',
+  changed: 'changed',
+  credential: 'another credential',
+};
+
+/** What was decided of the upstream, as of this event of its own: what is empty is left out. */
+function decided({ type, settings }: Event): string {
+  const set = Object.entries(settings ?? {}).filter(([, value]) => value !== null);
+  return `${CHANGES[type]}${set.length === 0 ? '' : `: ${set.map(([name, value]) => `${name} ${value}`).join(', ')}`}`;
+}
+
+function what(event: Event): string {
+  const { type, kind, policy, until, closedAs, step } = event;
+  if (Object.hasOwn(CHANGES, type)) return decided(event);
+  if (type === 'contradicted') return 'something speaks against it: look whether it is still so';
   const end = until === null ? '' : ` until ${clock(until)}`;
   if (type === 'closed') return `closed (${closedAs})`;
   if (type === 'trial') return 'a trial succeeded, it lets in more';

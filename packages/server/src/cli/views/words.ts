@@ -20,7 +20,10 @@ export function span(ms: number): string {
   return parts.length === 0 ? '0 s' : parts.join(' ');
 }
 
-type Instant = string | Date;
+/** Said wherever nothing but somebody ends it. */
+export const NEEDS_PERSON = 'a person has to act';
+
+export type Instant = string | Date;
 
 /** To the second, in UTC: what a person reads aloud. */
 export const clock = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19)}Z`;

@@ -1,8 +1,19 @@
-// Everything a caller may do with upstreams, their blocks and their pools: one file per noun.
+// Everything a caller may do with upstreams, their blocks, limits and pools, and the inbox: one file per noun.
 import type { Operation } from '../operation.ts';
 import { blocks } from './blocks.ts';
+import { inbox } from './inbox.ts';
+import { limits } from './limits.ts';
 import { pools } from './pools.ts';
+import { readOuts } from './read-outs.ts';
 import { upstreams } from './upstreams.ts';
 import { uses } from './uses.ts';
 
-export const capacity: readonly Operation[] = [...upstreams, ...uses, ...blocks, ...pools];
+export const capacity: readonly Operation[] = [
+  ...upstreams,
+  ...uses,
+  ...readOuts,
+  ...blocks,
+  ...limits,
+  ...pools,
+  ...inbox,
+];

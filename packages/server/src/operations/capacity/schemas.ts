@@ -14,10 +14,20 @@ export const block = s.count('The number of the block.', 1, Number.MAX_SAFE_INTE
 export const upstreamKey = s.fields({ upstream });
 export const poolKey = s.fields({ pool });
 export const actor = s.optional(s.text('Who did it.', 200));
+export const reason = s.optional(s.report('Why, for people.'));
 /** What an upstream is asked for: blocks of another model or capability do not count. */
 export const use = {
   model: s.optional(s.id('The model it is for.')),
   capability: s.optional(s.id('The capability it is for.')),
+};
+/** What was used, and what makes it count once. */
+export const used = {
+  use: s.optional(
+    Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 1_000_000_000_000 }), {
+      description: 'What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many.',
+    }),
+  ),
+  key: s.optional(s.id('What makes the use count once: a key of yours, instead of the lease.')),
 };
 export const leaseMs = s.optional(s.durationMs('How long the slot is held; 60,000 unless set.', 100, 86_400_000));
 
@@ -42,7 +52,7 @@ export const expectedRecoveryAt = (description: string) => maybeInstant(`${descr
 
 const Failing = s.fields(
   {
-    check: s.oneOf(['off', 'draining', 'retired', 'blocked', 'trial', 'slots'], 'What keeps it out.'),
+    check: s.oneOf(['off', 'draining', 'retired', 'blocked', 'trial', 'quota', 'slots'], 'What keeps it out.'),
     block: maybeInteger,
     kind: maybeText,
     source: maybeText,
@@ -52,6 +62,10 @@ const Failing = s.fields(
     until: maybeInstant('When it is expected to end; null: not by time.'),
     reason: maybeText,
     nextStep: s.orNull(Type.String({ description: 'What a person can do.' })),
+    limit: s.orNull(Type.String({ description: 'Of `quota`: the limit that is used up.' })),
+    unit: maybeText,
+    used: maybeInteger,
+    amount: maybeInteger,
   },
   { title: 'FailingCheck' },
 );
@@ -80,21 +94,31 @@ export const Upstream = s.fields(
 
 export const BlockEvent = s.fields(
   {
-    block: integer,
-    generation: Type.Integer({ description: 'Which of the events of its block.' }),
+    block: s.orNull(Type.Integer({ description: 'Null: an event of the upstream itself.' })),
+    generation: Type.Integer({
+      description: 'Which of the events of its block, or of the upstream; 0 of a `contradicted`.',
+    }),
     subject: Type.String({ description: 'What is out: `upstream:…`, `provider:…`.' }),
     scope: Type.String({ description: 'Empty: everything.' }),
-    kind: Type.String(),
-    source: Type.String(),
-    policy: s.oneOf(POLICIES),
-    type: s.oneOf(['opened', 'extended', 'reopened', 'trial', 'closed']),
+    kind: maybeText,
+    source: maybeText,
+    policy: s.orNull(s.oneOf(POLICIES)),
+    type: s.oneOf(
+      ['opened', 'extended', 'reopened', 'trial', 'closed', 'contradicted', 'registered', 'changed', 'credential'],
+      'The last three are the upstream’s own.',
+    ),
     at: s.instant(),
     until: maybeInstant('Until when, as of this event.'),
-    step: integer,
-    evidenceAt: s.instant('When the request started that speaks for it.'),
+    step: maybeInteger,
+    evidenceAt: maybeInstant('When the request started that speaks for it.'),
     closedAs: maybeText,
     actor: maybeText,
     reason: maybeText,
+    settings: s.orNull(
+      Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]), {
+        description: 'All settings of the upstream as of this event of its own.',
+      }),
+    ),
   },
   { title: 'BlockEvent' },
 );
@@ -118,4 +142,13 @@ export const Block = s.fields(
     nextStep: maybeText,
   },
   { title: 'Block' },
+);
+
+export const Dropped = s.fields(
+  {
+    field: Type.String(),
+    value: Type.String({ description: 'Shortened, without secrets.' }),
+    rule: Type.String({ description: 'Why it counts for nothing.' }),
+  },
+  { title: 'Dropped' },
 );

@@ -5,6 +5,8 @@ import { type Operation, operation } from '../operation.ts';
 import * as s from '../schemas.ts';
 import * as c from './schemas.ts';
 
+const who = { actor: c.actor, reason: c.reason };
+
 export const upstreams: readonly Operation[] = [
   operation({
     name: 'upstreams.list',
@@ -39,7 +41,7 @@ export const upstreams: readonly Operation[] = [
     path: '/v1/upstreams/{upstream}',
     params: c.upstreamKey,
     query: s.none,
-    body: s.fields({ pool: c.pool, provider: s.id('Whose account it is: `openai`, `fal` …'), ...c.settings }),
+    body: s.fields({ pool: c.pool, provider: s.id('Whose account it is: `openai`, `fal` …'), ...c.settings, ...who }),
     output: s.fields({ outcome: s.outcome('upstream.register') }, { title: 'Registered' }),
     created: 'registered',
     errors: ['conflict', 'upstream_busy'],
@@ -58,10 +60,33 @@ export const upstreams: readonly Operation[] = [
         s.oneOf(c.STATUSES, '`draining`: nothing new, what is under way goes on. `retired`: for ever.'),
       ),
       ...c.settings,
+      ...who,
     }),
     output: s.fields({ outcome: s.oneOf(['changed', 'duplicate']) }),
     errors: ['no_upstream', 'upstream_retired', 'upstream_busy'],
     run: ({ recoup }, { upstream, ...change }) => recoup.upstreams.change(upstream, change),
+  }),
+  operation({
+    name: 'upstreams.replaceCredential',
+    summary:
+      'Another credential, or another secret behind the same reference: what was blocked because of the old one is open again',
+    description:
+      'Failures of requests with the old one change nothing any more. `duplicate`: that reference, and nothing was blocked.',
+    scopes: ['operator'],
+    method: 'POST',
+    path: '/v1/upstreams/{upstream}/credential',
+    params: c.upstreamKey,
+    query: s.none,
+    body: s.fields({ credentialRef: c.settings.credentialRef, ...who }),
+    output: s.fields(
+      {
+        outcome: s.outcome('upstream.replaceCredential'),
+        closed: Type.Integer({ description: 'How many blocks it closed.' }),
+      },
+      { title: 'CredentialReplaced' },
+    ),
+    errors: ['no_upstream', 'upstream_retired', 'upstream_busy'],
+    run: ({ recoup }, { upstream, ...input }) => recoup.upstreams.replaceCredential(upstream, input),
   }),
   operation({
     name: 'upstreams.explain',
@@ -82,7 +107,8 @@ export const upstreams: readonly Operation[] = [
   }),
   operation({
     name: 'upstreams.history',
-    summary: 'Who blocked an upstream and who freed it, when, on what evidence; newest first, page by page',
+    summary:
+      'Who changed an upstream, who blocked it and who freed it, when, on what evidence; newest first, page by page',
     description: 'Blocks of its group, provider and route are in it.',
     scopes: ['viewer', 'support', 'operator'],
     method: 'GET',

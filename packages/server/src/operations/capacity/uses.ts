@@ -1,8 +1,9 @@
 // Operations of those who use upstreams: select one, keep its slot, give it back, report how the use went.
-import type { BlockFacts } from 'recoup';
+import { type BlockFacts, capacityTransitions } from 'recoup';
 import Type from 'typebox';
 import { type Operation, operation } from '../operation.ts';
 import * as s from '../schemas.ts';
+import { answer, answerOf } from './answers.ts';
 import * as c from './schemas.ts';
 
 const leaseKey = s.fields({ lease: c.lease });
@@ -41,6 +42,14 @@ export const uses: readonly Operation[] = [
       leaseMs: c.leaseMs,
       holder: s.optional(s.id('Who uses it, for people.')),
       lease: s.optional(s.id('An id of yours for the lease: makes a lost answer repeatable.')),
+      sticky: s.optional(
+        s.id(
+          'A key of yours, such as a conversation: the same upstream while it is usable, then another, and stays there.',
+        ),
+      ),
+      stickyMs: s.optional(
+        s.durationMs('How long a key that is not used is remembered; an hour unless set.', 1000, 604_800_000),
+      ),
     }),
     output: s.fields(
       {
@@ -77,33 +86,42 @@ export const uses: readonly Operation[] = [
   operation({
     name: 'upstreams.release',
     summary: 'Give the slot of an upstream back without saying how it went',
+    description: 'With `use` that is booked on the limits, once per lease; else nothing was used.',
     scopes: ['worker'],
     method: 'POST',
     path: '/v1/upstream-leases/{lease}/release',
     params: leaseKey,
     query: s.none,
-    body: s.none,
+    body: s.fields({ ...c.use, ...c.used }),
     output: s.fields({ outcome: s.outcome('upstream.release') }),
     errors: ['upstream_busy'],
-    run: ({ recoup }, { lease }) => recoup.upstreams.release(lease),
+    run: ({ recoup }, { lease, ...used }) => recoup.upstreams.release(lease, used),
   }),
   operation({
     name: 'upstreams.report',
     summary: 'Say how a use of an upstream went, and give its slot back',
     description:
-      'A failure with a `block` takes out what it names; one without blames nobody. A success closes what it refutes: blocks whose last evidence is older than its request. Beside `lease` give `startedAt` or `elapsedMs`: a repeat finds the lease gone, and they say then when the request began.',
+      'Give `answer`, what the provider answered, or your own words: `success` and `block`. A failure with a `block` takes out what it names; one without blames nobody. A success closes what it refutes: blocks whose last evidence is older than its request. Beside `lease` give `startedAt` or `elapsedMs`: a repeat finds the lease gone, and they say then when the request began.',
     scopes: ['worker'],
     method: 'POST',
     path: '/v1/upstreams/{upstream}/report',
     params: c.upstreamKey,
     query: s.none,
     body: s.fields({
-      success: s.flag('Whether the provider did what was asked.'),
+      answer: s.optional(answer),
+      success: s.optional(s.flag('Whether the provider did what was asked; not beside `answer`.')),
       lease: s.optional(s.id('The lease it was used under: it is given back.')),
       startedAt: s.optional(s.instant('RFC 3339. When the request started.')),
       elapsedMs: s.optional(s.durationMs('How long ago the request started.')),
       ...c.use,
       block: s.optional(blockFields),
+      ...c.used,
+      job: s.optional(
+        s.fields(
+          { wallet: s.wallet, job: s.job, attempt: s.attempt },
+          { description: 'What makes the use count once: the attempt of a job, instead of the lease.' },
+        ),
+      ),
       actor: c.actor,
     }),
     output: s.fields(
@@ -115,15 +133,32 @@ export const uses: readonly Operation[] = [
         until: s.orNull(s.instant('Until when that block lasts; null: until a person acts.')),
         step: s.orNull(Type.Integer()),
         closed: Type.Integer({ description: 'How many blocks it closed.' }),
+        use: s.orNull(s.oneOf(capacityTransitions['window.use'].outcomes, 'Null: nothing was to be booked.')),
+        class: s.orNull(Type.String({ description: 'What it means: null for a success, or where you did not say.' })),
+        reason: s.orNull(Type.String({ description: 'In the provider’s words, without secrets.' })),
+        nextStep: s.orNull(Type.String({ description: 'What a person can do.' })),
+        rule: s.orNull(Type.String({ description: 'The operator’s rule that decided.' })),
+        blocks: Type.Array(
+          s.fields({
+            block: s.orNull(Type.Integer()),
+            outcome: s.outcome('upstream.report'),
+            source: Type.String(),
+            until: s.orNull(s.instant()),
+            step: s.orNull(Type.Integer()),
+          }),
+          { description: 'One for each time that the answer names, that of `block` first.' },
+        ),
+        dropped: Type.Array(c.Dropped, { description: 'What was implausible in the answer.' }),
       },
       { title: 'Reported' },
     ),
     errors: ['no_upstream', 'upstream_busy'],
-    run: ({ recoup }, { startedAt, block, ...rest }) =>
+    run: ({ recoup }, { startedAt, block, answer: given, ...rest }) =>
       recoup.upstreams.report({
         ...rest,
         ...(startedAt === undefined ? {} : { startedAt: new Date(startedAt) }),
         ...(block === undefined ? {} : { block: blockOf(block) }),
+        ...(given === undefined ? {} : { answer: answerOf(given) }),
       }),
   }),
 ];
