@@ -247,7 +247,7 @@ class QueueSettings(TypedDict):
 
 
 class FailingCheck(TypedDict):
-    check: Literal["off", "draining", "retired", "blocked", "trial", "slots"]
+    check: Literal["off", "draining", "retired", "blocked", "trial", "quota", "slots"]
     block: Optional[int]
     kind: Optional[str]
     source: Optional[str]
@@ -257,6 +257,10 @@ class FailingCheck(TypedDict):
     until: Optional[str]
     reason: Optional[str]
     nextStep: Optional[str]
+    limit: Optional[str]
+    unit: Optional[str]
+    used: Optional[int]
+    amount: Optional[int]
 
 
 class Upstream(TypedDict):
@@ -287,22 +291,28 @@ class Registered(TypedDict):
     outcome: Literal["registered", "changed", "duplicate"]
 
 
+class CredentialReplaced(TypedDict):
+    outcome: Literal["replaced", "duplicate"]
+    closed: int
+
+
 class BlockEvent(TypedDict):
-    block: int
+    block: Optional[int]
     generation: int
     subject: str
     scope: str
-    kind: str
-    source: str
-    policy: Literal["auto", "manual", "snapshot", "rolling"]
-    type: Literal["opened", "extended", "reopened", "trial", "closed"]
+    kind: Optional[str]
+    source: Optional[str]
+    policy: Optional[Literal["auto", "manual", "snapshot", "rolling"]]
+    type: Literal["opened", "extended", "reopened", "trial", "closed", "contradicted", "registered", "changed", "credential"]
     at: str
     until: Optional[str]
-    step: int
-    evidenceAt: str
+    step: Optional[int]
+    evidenceAt: Optional[str]
     closedAs: Optional[str]
     actor: Optional[str]
     reason: Optional[str]
+    settings: Optional[Dict[str, Any]]
 
 
 class HistoryPage(TypedDict):
@@ -321,12 +331,61 @@ class Selected(TypedDict):
     expectedRecoveryAt: Optional[str]
 
 
+class _ProviderAnswerOptional(TypedDict, total=False):
+    status: Optional[int]
+    headers: Dict[str, Any]
+    body: Any
+    error: Optional[str]
+    ageMs: int
+
+
+class ProviderAnswer(_ProviderAnswerOptional):
+    """One of `status`, `body` and `error` is needed. Nothing of it is logged."""
+
+    pass
+
+
+class Dropped(TypedDict):
+    field: str
+    value: str
+    rule: str
+
+
 class Reported(TypedDict):
     outcome: Literal["noted", "blocked", "reopened", "extended", "duplicate"]
     block: Optional[int]
     until: Optional[str]
     step: Optional[int]
     closed: int
+    use: Optional[Literal["booked", "duplicate", "none"]]
+    class: Optional[str]
+    reason: Optional[str]
+    nextStep: Optional[str]
+    rule: Optional[str]
+    blocks: List[Dict[str, Any]]
+    dropped: List["Dropped"]
+
+
+class Noted(TypedDict):
+    outcome: Literal["noted", "duplicate"]
+    closed: int
+    dropped: List["Dropped"]
+
+
+class KnownWindow(TypedDict):
+    subject: str
+    scope: str
+    name: str
+    kind: Literal["short", "daily", "weekly", "monthly", "other", "unknown"]
+    lengthMs: Optional[int]
+    used: Optional[float]
+    exhausted: bool
+    resetsAt: Optional[str]
+    observedAt: str
+
+
+class Snapshots(TypedDict):
+    snapshots: List["KnownWindow"]
 
 
 class Block(TypedDict):
@@ -352,6 +411,42 @@ class BlockPage(TypedDict):
     cursor: Optional[int]
 
 
+class Limit(TypedDict):
+    limit: str
+    subject: str
+    scope: str
+    unit: str
+    amount: int
+    used: int
+    kind: Literal["daily", "weekly", "monthly", "first_use", "rolling"]
+    zone: Optional[str]
+    startHour: Optional[int]
+    weekday: Optional[int]
+    day: Optional[int]
+    lengthMs: Optional[int]
+    windowStart: Optional[str]
+    windowEnd: Optional[str]
+    until: Optional[str]
+    endedAt: Optional[str]
+
+
+class Limits(TypedDict):
+    limits: List["Limit"]
+
+
+class LimitWindow(TypedDict):
+    start: str
+    end: str
+    used: int
+    begunBy: Literal["use", "roll", "reset"]
+    actor: Optional[str]
+    reason: Optional[str]
+
+
+class LimitWindows(TypedDict):
+    windows: List["LimitWindow"]
+
+
 class Pool(TypedDict):
     pool: str
     total: int
@@ -371,6 +466,38 @@ class PoolState(TypedDict):
     usable: bool
     retryAfterMs: Optional[int]
     expectedRecoveryAt: Optional[str]
+
+
+class InboxItem(TypedDict):
+    item: str
+    since: str
+    subject: str
+    scope: str
+    kind: str
+    reason: Optional[str]
+    nextStep: Optional[str]
+    block: int
+    generation: int
+    contradictedAt: Optional[str]
+    owner: Optional[str]
+    snoozedUntil: Optional[str]
+    pools: List[Dict[str, Any]]
+    notes: List[Dict[str, Any]]
+
+
+class InboxPage(TypedDict):
+    items: List["InboxItem"]
+    cursor: Optional[str]
+
+
+class Taken(TypedDict):
+    outcome: Literal["taken", "held", "duplicate"]
+    owner: Optional[str]
+
+
+class Remarked(TypedDict):
+    outcome: Literal["noted", "duplicate"]
+    number: Optional[int]
 
 
 class EntryEvent(TypedDict):
@@ -594,8 +721,24 @@ class UpstreamsFreeAnswer(TypedDict):
     outcome: Literal["closed", "duplicate"]
 
 
+class LimitsSetAnswer(TypedDict):
+    outcome: Literal["set", "changed", "duplicate"]
+
+
+class LimitsEndAnswer(TypedDict):
+    outcome: Literal["ended", "duplicate"]
+
+
+class LimitsResetAnswer(TypedDict):
+    outcome: Literal["reset", "duplicate"]
+
+
 class PoolsExplainAnswer(TypedDict):
     upstreams: List["Upstream"]
+
+
+class InboxSnoozeAnswer(TypedDict):
+    outcome: Literal["snoozed", "woken", "duplicate"]
 
 
 class FeedReadAnswer(TypedDict):

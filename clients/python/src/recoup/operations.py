@@ -487,7 +487,7 @@ class Upstreams(Group):
         """
         return self._client._each("upstreams.list", {"pool": pool, "provider": provider, "quotaGroup": quota_group, "status": status, "usable": usable, "cursor": cursor, "limit": limit}, options)
 
-    def register(self, *, upstream: str, pool: str, provider: str, quota_group: str = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: int = OMIT, options: Optional[Options] = None) -> "Registered":
+    def register(self, *, upstream: str, pool: str, provider: str, quota_group: str = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: int = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "Registered":
         """Make an upstream known, or set what is given of one that is.
 
         upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
@@ -499,10 +499,12 @@ class Upstreams(Group):
         priority: 0 first … 9 last; 5 unless set.
         weight: Its share among those of one priority; 1 unless set.
         max_concurrency: Uses at once; no limit unless set.
+        actor: Who did it.
+        reason: Why, for people. Cut at 2,000 characters.
         """
-        return self._client._call("upstreams.register", {"upstream": upstream, "pool": pool, "provider": provider, "quotaGroup": quota_group, "route": route, "credentialRef": credential_ref, "priority": priority, "weight": weight, "maxConcurrency": max_concurrency}, options)
+        return self._client._call("upstreams.register", {"upstream": upstream, "pool": pool, "provider": provider, "quotaGroup": quota_group, "route": route, "credentialRef": credential_ref, "priority": priority, "weight": weight, "maxConcurrency": max_concurrency, "actor": actor, "reason": reason}, options)
 
-    def change(self, *, upstream: str, status: Literal["on", "off", "draining", "retired"] = OMIT, quota_group: str = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: int = OMIT, options: Optional[Options] = None) -> "UpstreamsChangeAnswer":
+    def change(self, *, upstream: str, status: Literal["on", "off", "draining", "retired"] = OMIT, quota_group: str = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: int = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "UpstreamsChangeAnswer":
         """Switch an upstream on or off, drain or retire it; change its settings.
 
         upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
@@ -513,8 +515,20 @@ class Upstreams(Group):
         priority: 0 first … 9 last; 5 unless set.
         weight: Its share among those of one priority; 1 unless set.
         max_concurrency: Uses at once; no limit unless set.
+        actor: Who did it.
+        reason: Why, for people. Cut at 2,000 characters.
         """
-        return self._client._call("upstreams.change", {"upstream": upstream, "status": status, "quotaGroup": quota_group, "route": route, "credentialRef": credential_ref, "priority": priority, "weight": weight, "maxConcurrency": max_concurrency}, options)
+        return self._client._call("upstreams.change", {"upstream": upstream, "status": status, "quotaGroup": quota_group, "route": route, "credentialRef": credential_ref, "priority": priority, "weight": weight, "maxConcurrency": max_concurrency, "actor": actor, "reason": reason}, options)
+
+    def replace_credential(self, *, upstream: str, credential_ref: str = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "CredentialReplaced":
+        """Another credential, or another secret behind the same reference: what was blocked because of the old one is open again.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        credential_ref: Where the credential is kept: a name in your secret store, never the secret.
+        actor: Who did it.
+        reason: Why, for people. Cut at 2,000 characters.
+        """
+        return self._client._call("upstreams.replaceCredential", {"upstream": upstream, "credentialRef": credential_ref, "actor": actor, "reason": reason}, options)
 
     def explain(self, *, upstream: str, model: str = OMIT, capability: str = OMIT, options: Optional[Options] = None) -> "Upstream":
         """Why an upstream may or may not be used now: every check that fails, and when it is expected back.
@@ -526,7 +540,7 @@ class Upstreams(Group):
         return self._client._call("upstreams.explain", {"upstream": upstream, "model": model, "capability": capability}, options)
 
     def history(self, *, upstream: str, cursor: str = OMIT, limit: int = OMIT, oldest_first: bool = OMIT, options: Optional[Options] = None) -> "HistoryPage":
-        """Who blocked an upstream and who freed it, when, on what evidence; newest first, page by page.
+        """Who changed an upstream, who blocked it and who freed it, when, on what evidence; newest first, page by page.
 
         upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
         cursor: Where to go on: the `cursor` of the page before.
@@ -536,7 +550,7 @@ class Upstreams(Group):
         return self._client._call("upstreams.history", {"upstream": upstream, "cursor": cursor, "limit": limit, "oldestFirst": oldest_first}, options)
 
     def history_each(self, *, upstream: str, cursor: str = OMIT, limit: int = OMIT, oldest_first: bool = OMIT, options: Optional[Options] = None) -> Generator["BlockEvent", None, None]:
-        """Who blocked an upstream and who freed it, when, on what evidence; newest first, page by page: one after the other, page by page, to the end.
+        """Who changed an upstream, who blocked it and who freed it, when, on what evidence; newest first, page by page: one after the other, page by page, to the end.
 
         upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
         cursor: Where to go on: the `cursor` of the page before.
@@ -545,7 +559,7 @@ class Upstreams(Group):
         """
         return self._client._each("upstreams.history", {"upstream": upstream, "cursor": cursor, "limit": limit, "oldestFirst": oldest_first}, options)
 
-    def select(self, *, pool: str, model: str = OMIT, capability: str = OMIT, lease_ms: int = OMIT, holder: str = OMIT, lease: str = OMIT, options: Optional[Options] = None) -> "Selected":
+    def select(self, *, pool: str, model: str = OMIT, capability: str = OMIT, lease_ms: int = OMIT, holder: str = OMIT, lease: str = OMIT, sticky: str = OMIT, sticky_ms: int = OMIT, options: Optional[Options] = None) -> "Selected":
         """Lease a slot of the best upstream of a pool that may be used now.
 
         pool: The name of the pool. 1 to 200 printable characters, not "." or "..".
@@ -554,8 +568,10 @@ class Upstreams(Group):
         lease_ms: How long the slot is held; 60,000 unless set.
         holder: Who uses it, for people. 1 to 200 printable characters, not "." or "..".
         lease: An id of yours for the lease: makes a lost answer repeatable. 1 to 200 printable characters, not "." or "..".
+        sticky: A key of yours, such as a conversation: the same upstream while it is usable, then another, and stays there. 1 to 200 printable characters, not "." or "..".
+        sticky_ms: How long a key that is not used is remembered; an hour unless set.
         """
-        return self._client._call("upstreams.select", {"pool": pool, "model": model, "capability": capability, "leaseMs": lease_ms, "holder": holder, "lease": lease}, options)
+        return self._client._call("upstreams.select", {"pool": pool, "model": model, "capability": capability, "leaseMs": lease_ms, "holder": holder, "lease": lease, "sticky": sticky, "stickyMs": sticky_ms}, options)
 
     def extend(self, *, lease: str, lease_ms: int = OMIT, options: Optional[Options] = None) -> "UpstreamsExtendAnswer":
         """Keep the slot of an upstream.
@@ -565,26 +581,55 @@ class Upstreams(Group):
         """
         return self._client._call("upstreams.extend", {"lease": lease, "leaseMs": lease_ms}, options)
 
-    def release(self, *, lease: str, options: Optional[Options] = None) -> "UpstreamsReleaseAnswer":
+    def release(self, *, lease: str, model: str = OMIT, capability: str = OMIT, use: Dict[str, Any] = OMIT, key: str = OMIT, options: Optional[Options] = None) -> "UpstreamsReleaseAnswer":
         """Give the slot of an upstream back without saying how it went.
 
         lease: The id of the lease. 1 to 200 printable characters, not "." or "..".
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
+        use: What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many.
+        key: What makes the use count once: a key of yours, instead of the lease. 1 to 200 printable characters, not "." or "..".
         """
-        return self._client._call("upstreams.release", {"lease": lease}, options)
+        return self._client._call("upstreams.release", {"lease": lease, "model": model, "capability": capability, "use": use, "key": key}, options)
 
-    def report(self, *, upstream: str, success: bool, lease: str = OMIT, started_at: str = OMIT, elapsed_ms: int = OMIT, model: str = OMIT, capability: str = OMIT, block: Dict[str, Any] = OMIT, actor: str = OMIT, options: Optional[Options] = None) -> "Reported":
+    def report(self, *, upstream: str, answer: "ProviderAnswer" = OMIT, success: bool = OMIT, lease: str = OMIT, started_at: str = OMIT, elapsed_ms: int = OMIT, model: str = OMIT, capability: str = OMIT, block: Dict[str, Any] = OMIT, use: Dict[str, Any] = OMIT, key: str = OMIT, job: Dict[str, Any] = OMIT, actor: str = OMIT, options: Optional[Options] = None) -> "Reported":
         """Say how a use of an upstream went, and give its slot back.
 
         upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
-        success: Whether the provider did what was asked.
+        success: Whether the provider did what was asked; not beside `answer`.
         lease: The lease it was used under: it is given back. 1 to 200 printable characters, not "." or "..".
         started_at: RFC 3339. When the request started.
         elapsed_ms: How long ago the request started.
         model: The model it is for. 1 to 200 printable characters, not "." or "..".
         capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
+        use: What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many.
+        key: What makes the use count once: a key of yours, instead of the lease. 1 to 200 printable characters, not "." or "..".
+        job: What makes the use count once: the attempt of a job, instead of the lease.
         actor: Who did it.
         """
-        return self._client._call("upstreams.report", {"upstream": upstream, "success": success, "lease": lease, "startedAt": started_at, "elapsedMs": elapsed_ms, "model": model, "capability": capability, "block": block, "actor": actor}, options)
+        return self._client._call("upstreams.report", {"upstream": upstream, "answer": answer, "success": success, "lease": lease, "startedAt": started_at, "elapsedMs": elapsed_ms, "model": model, "capability": capability, "block": block, "use": use, "key": key, "job": job, "actor": actor}, options)
+
+    def note(self, *, upstream: str, snapshots: List[Dict[str, Any]] = OMIT, answer: "ProviderAnswer" = OMIT, subject: Literal["upstream", "quota_group"] = OMIT, started_at: str = OMIT, elapsed_ms: int = OMIT, observed_at: str = OMIT, model: str = OMIT, capability: str = OMIT, actor: str = OMIT, options: Optional[Options] = None) -> "Noted":
+        """Say what a provider tells of its own windows, apart from a use.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        snapshots: The windows.
+        subject: Whose quota it is; `upstream` unless set.
+        started_at: RFC 3339. When the request for it started.
+        elapsed_ms: How long ago the request started.
+        observed_at: RFC 3339. When the `snapshots` were observed; now unless set.
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
+        actor: Who did it.
+        """
+        return self._client._call("upstreams.note", {"upstream": upstream, "snapshots": snapshots, "answer": answer, "subject": subject, "startedAt": started_at, "elapsedMs": elapsed_ms, "observedAt": observed_at, "model": model, "capability": capability, "actor": actor}, options)
+
+    def snapshots(self, *, upstream: str, options: Optional[Options] = None) -> "Snapshots":
+        """The latest that is known of each window of an upstream at its provider.
+
+        upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("upstreams.snapshots", {"upstream": upstream}, options)
 
     def block(self, *, upstream: str, reason: str, actor: str = OMIT, options: Optional[Options] = None) -> "UpstreamsBlockAnswer":
         """Take an upstream out by hand, until it is freed by hand.
@@ -631,6 +676,70 @@ class Blocks(Group):
         return self._client._each("blocks.list", {"policy": policy, "kind": kind, "subject": subject, "cursor": cursor, "limit": limit}, options)
 
 
+class Limits(Group):
+    def list(self, *, upstream: str = OMIT, quota_group: str = OMIT, provider: str = OMIT, route: str = OMIT, options: Optional[Options] = None) -> "Limits":
+        """The limits that concern a subject, with what is used of them now.
+
+        upstream: Of this upstream. 1 to 200 printable characters, not "." or "..".
+        quota_group: Of this quota group. 1 to 200 printable characters, not "." or "..".
+        provider: Of this provider. 1 to 200 printable characters, not "." or "..".
+        route: Of this route. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("limits.list", {"upstream": upstream, "quotaGroup": quota_group, "provider": provider, "route": route}, options)
+
+    def get(self, *, limit: str, options: Optional[Options] = None) -> "Limit":
+        """One limit, with what is used of it now and when there is room again.
+
+        limit: The id of the limit, yours. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("limits.get", {"limit": limit}, options)
+
+    def set(self, *, limit: str, unit: str, amount: int, kind: Literal["daily", "weekly", "monthly", "first_use", "rolling"], upstream: str = OMIT, quota_group: str = OMIT, provider: str = OMIT, route: str = OMIT, scope: str = OMIT, zone: str = OMIT, start_hour: int = OMIT, weekday: int = OMIT, day: int = OMIT, length_ms: int = OMIT, options: Optional[Options] = None) -> "LimitsSetAnswer":
+        """Set how much may be used in a window.
+
+        limit: The id of the limit, yours. 1 to 200 printable characters, not "." or "..".
+        unit: What is counted: `requests` are by themselves, anything else as reports say. 1 to 200 printable characters, not "." or "..".
+        amount: What may be used in a window.
+        kind: By the calendar, from the first use on, or the last so many ms (`rolling`).
+        upstream: Of this upstream. 1 to 200 printable characters, not "." or "..".
+        quota_group: Of this quota group. 1 to 200 printable characters, not "." or "..".
+        provider: Of this provider. 1 to 200 printable characters, not "." or "..".
+        route: Of this route. 1 to 200 printable characters, not "." or "..".
+        scope: Only a model or a capability: `model:…`, `capability:…`.
+        zone: Of the calendar: an IANA time zone. 1 to 200 printable characters, not "." or "..".
+        start_hour: Of the calendar: the hour at which a window begins; 0 unless set.
+        weekday: Of `weekly`: 0 (Sunday) to 6.
+        day: Of `monthly`; where a month has no such day, its last.
+        length_ms: Of `first_use` (from a minute) and `rolling` (from a second).
+        """
+        return self._client._call("limits.set", {"limit": limit, "unit": unit, "amount": amount, "kind": kind, "upstream": upstream, "quotaGroup": quota_group, "provider": provider, "route": route, "scope": scope, "zone": zone, "startHour": start_hour, "weekday": weekday, "day": day, "lengthMs": length_ms}, options)
+
+    def end(self, *, limit: str, options: Optional[Options] = None) -> "LimitsEndAnswer":
+        """A limit does not count any more, until it is set again; its windows stay.
+
+        limit: The id of the limit, yours. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("limits.end", {"limit": limit}, options)
+
+    def reset(self, *, limit: str, window: str = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "LimitsResetAnswer":
+        """End the window of a limit now: nothing is used, and it goes on to the same end.
+
+        limit: The id of the limit, yours. 1 to 200 printable characters, not "." or "..".
+        window: RFC 3339. The `windowStart` that was seen.
+        actor: Who did it.
+        reason: Why, for people. Cut at 2,000 characters.
+        """
+        return self._client._call("limits.reset", {"limit": limit, "window": window, "actor": actor, "reason": reason}, options)
+
+    def windows(self, *, limit: str, count: int = OMIT, options: Optional[Options] = None) -> "LimitWindows":
+        """The last windows of a limit, newest first: what was used in each, and who reset it.
+
+        limit: The id of the limit, yours. 1 to 200 printable characters, not "." or "..".
+        count: How many; 100 unless set.
+        """
+        return self._client._call("limits.windows", {"limit": limit, "count": count}, options)
+
+
 class Pools(Group):
     def list(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "PoolPage":
         """Pools by their names: how many upstreams each has, how many are usable now, when it is back.
@@ -666,6 +775,63 @@ class Pools(Group):
         limit: At most this many.
         """
         return self._client._call("pools.explain", {"pool": pool, "model": model, "capability": capability, "limit": limit}, options)
+
+
+class Inbox(Group):
+    def list(self, *, pool: str = OMIT, owner: str = OMIT, unowned: bool = OMIT, snoozed: bool = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "InboxPage":
+        """What needs a person now, oldest first, page by page.
+
+        pool: Only what concerns this pool. 1 to 200 printable characters, not "." or "..".
+        owner: Only what this person took.
+        unowned: Only what nobody took; not beside `owner`.
+        snoozed: Those that are put off, instead of those that are not.
+        cursor: Where to go on: the `cursor` of the page before, an item. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._call("inbox.list", {"pool": pool, "owner": owner, "unowned": unowned, "snoozed": snoozed, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, pool: str = OMIT, owner: str = OMIT, unowned: bool = OMIT, snoozed: bool = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["InboxItem", None, None]:
+        """What needs a person now, oldest first, page by page: one after the other, page by page, to the end.
+
+        pool: Only what concerns this pool. 1 to 200 printable characters, not "." or "..".
+        owner: Only what this person took.
+        unowned: Only what nobody took; not beside `owner`.
+        snoozed: Those that are put off, instead of those that are not.
+        cursor: Where to go on: the `cursor` of the page before, an item. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._each("inbox.list", {"pool": pool, "owner": owner, "unowned": unowned, "snoozed": snoozed, "cursor": cursor, "limit": limit}, options)
+
+    def take(self, *, item: str, actor: str, force: bool = OMIT, note: str = OMIT, options: Optional[Options] = None) -> "Taken":
+        """Say that you care about an item.
+
+        item: The item, as the list names it: `block:12`. 1 to 200 printable characters, not "." or "..".
+        actor: Who says so.
+        force: Take it from whoever has it.
+        note: A remark, for whoever looks next.
+        """
+        return self._client._call("inbox.take", {"item": item, "actor": actor, "force": force, "note": note}, options)
+
+    def snooze(self, *, item: str, actor: str, until: str = OMIT, for_ms: int = OMIT, note: str = OMIT, options: Optional[Options] = None) -> "InboxSnoozeAnswer":
+        """Put an item off until then, or show it again.
+
+        item: The item, as the list names it: `block:12`. 1 to 200 printable characters, not "." or "..".
+        actor: Who says so.
+        until: RFC 3339. Until when; not beside `forMs`.
+        for_ms: For how long.
+        note: A remark, for whoever looks next.
+        """
+        return self._client._call("inbox.snooze", {"item": item, "actor": actor, "until": until, "forMs": for_ms, "note": note}, options)
+
+    def note(self, *, item: str, actor: str, note: str, key: str = OMIT, options: Optional[Options] = None) -> "Remarked":
+        """Leave a remark on an item.
+
+        item: The item, as the list names it: `block:12`. 1 to 200 printable characters, not "." or "..".
+        actor: Who says so.
+        note: A remark, for whoever looks next.
+        key: A key of yours. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("inbox.note", {"item": item, "actor": actor, "note": note, "key": key}, options)
 
 
 class Feed(Group):
@@ -809,7 +975,9 @@ class Groups:
         self.dead_letters = DeadLetters(self)
         self.upstreams = Upstreams(self)
         self.blocks = Blocks(self)
+        self.limits = Limits(self)
         self.pools = Pools(self)
+        self.inbox = Inbox(self)
         self.feed = Feed(self)
         self.epochs = Epochs(self)
         self.keys = Keys(self)
@@ -863,18 +1031,31 @@ OPERATIONS: Dict[str, Operation] = {
     "upstreams.list": Operation("GET", "/v1/upstreams", ("pool", "provider", "quotaGroup", "status", "usable", "cursor", "limit",), None, None, "upstreams", None, True),
     "upstreams.register": Operation("PUT", "/v1/upstreams/{upstream}", (), "fields", None, None, 4194304, True),
     "upstreams.change": Operation("PATCH", "/v1/upstreams/{upstream}", (), "fields", None, None, 4194304, True),
+    "upstreams.replaceCredential": Operation("POST", "/v1/upstreams/{upstream}/credential", (), "fields", None, None, 4194304, True),
     "upstreams.explain": Operation("GET", "/v1/upstreams/{upstream}/explain", ("model", "capability",), None, None, None, None, True),
     "upstreams.history": Operation("GET", "/v1/upstreams/{upstream}/history", ("cursor", "limit", "oldestFirst",), None, None, "events", None, True),
     "upstreams.select": Operation("POST", "/v1/pools/{pool}/select", (), "fields", None, None, 4194304, True),
     "upstreams.extend": Operation("POST", "/v1/upstream-leases/{lease}/extend", (), "fields", None, None, 4194304, True),
-    "upstreams.release": Operation("POST", "/v1/upstream-leases/{lease}/release", (), None, None, None, None, True),
+    "upstreams.release": Operation("POST", "/v1/upstream-leases/{lease}/release", (), "fields", None, None, 4194304, True),
     "upstreams.report": Operation("POST", "/v1/upstreams/{upstream}/report", (), "fields", None, None, 4194304, True),
+    "upstreams.note": Operation("POST", "/v1/upstreams/{upstream}/note", (), "fields", None, None, 4194304, True),
+    "upstreams.snapshots": Operation("GET", "/v1/upstreams/{upstream}/snapshots", (), None, None, None, None, True),
     "blocks.list": Operation("GET", "/v1/blocks", ("policy", "kind", "subject", "cursor", "limit",), None, None, "blocks", None, True),
     "upstreams.block": Operation("POST", "/v1/upstreams/{upstream}/block", (), "fields", None, None, 4194304, True),
     "upstreams.free": Operation("POST", "/v1/blocks/{block}/free", (), "fields", None, None, 4194304, True, ("block",)),
+    "limits.list": Operation("GET", "/v1/limits", ("upstream", "quotaGroup", "provider", "route",), None, None, None, None, True),
+    "limits.get": Operation("GET", "/v1/limits/{limit}", (), None, None, None, None, True),
+    "limits.set": Operation("PUT", "/v1/limits/{limit}", (), "fields", None, None, 4194304, True),
+    "limits.end": Operation("POST", "/v1/limits/{limit}/end", (), None, None, None, None, True),
+    "limits.reset": Operation("POST", "/v1/limits/{limit}/reset", (), "fields", None, None, 4194304, True),
+    "limits.windows": Operation("GET", "/v1/limits/{limit}/windows", ("count",), None, None, None, None, True),
     "pools.list": Operation("GET", "/v1/pools", ("cursor", "limit",), None, None, "pools", None, True),
     "pools.get": Operation("GET", "/v1/pools/{pool}", ("model", "capability",), None, None, None, None, True),
     "pools.explain": Operation("GET", "/v1/pools/{pool}/explain", ("model", "capability", "limit",), None, None, None, None, True),
+    "inbox.list": Operation("GET", "/v1/inbox", ("pool", "owner", "unowned", "snoozed", "cursor", "limit",), None, None, "items", None, True),
+    "inbox.take": Operation("POST", "/v1/inbox/{item}/take", (), "fields", None, None, 4194304, True),
+    "inbox.snooze": Operation("POST", "/v1/inbox/{item}/snooze", (), "fields", None, None, 4194304, True),
+    "inbox.note": Operation("POST", "/v1/inbox/{item}/note", (), "fields", None, None, 4194304, True),
     "feed.read": Operation("GET", "/v1/feed", ("cursor", "limit",), None, None, "events", None, True),
     "feed.entries": Operation("GET", "/v1/entries", ("wallet", "customer", "from", "to", "cursor", "limit",), None, None, "entries", None, True),
     "feed.stream": Operation("GET", "/v1/feed/stream", ("cursor",), None, "sse", None, None, True),

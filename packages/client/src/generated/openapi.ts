@@ -840,6 +840,28 @@ export interface paths {
         patch: operations["upstreams.change"];
         trace?: never;
     };
+    "/v1/upstreams/{upstream}/credential": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Another credential, or another secret behind the same reference: what was blocked because of the old one is open again
+         * @description Failures of requests with the old one change nothing any more. `duplicate`: that reference, and nothing was blocked.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["upstreams.replaceCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/upstreams/{upstream}/explain": {
         parameters: {
             query?: never;
@@ -868,7 +890,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who blocked an upstream and who freed it, when, on what evidence; newest first, page by page
+         * Who changed an upstream, who blocked it and who freed it, when, on what evidence; newest first, page by page
          * @description Blocks of its group, provider and route are in it.
          *
          *     Scopes: viewer, support, operator, admin.
@@ -935,7 +957,9 @@ export interface paths {
         put?: never;
         /**
          * Give the slot of an upstream back without saying how it went
-         * @description Scopes: worker, admin.
+         * @description With `use` that is booked on the limits, once per lease; else nothing was used.
+         *
+         *     Scopes: worker, admin.
          */
         post: operations["upstreams.release"];
         delete?: never;
@@ -955,11 +979,55 @@ export interface paths {
         put?: never;
         /**
          * Say how a use of an upstream went, and give its slot back
-         * @description A failure with a `block` takes out what it names; one without blames nobody. A success closes what it refutes: blocks whose last evidence is older than its request. Beside `lease` give `startedAt` or `elapsedMs`: a repeat finds the lease gone, and they say then when the request began.
+         * @description Give `answer`, what the provider answered, or your own words: `success` and `block`. A failure with a `block` takes out what it names; one without blames nobody. A success closes what it refutes: blocks whose last evidence is older than its request. Beside `lease` give `startedAt` or `elapsedMs`: a repeat finds the lease gone, and they say then when the request began.
          *
          *     Scopes: worker, admin.
          */
         post: operations["upstreams.report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstreams/{upstream}/note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what a provider tells of its own windows, apart from a use
+         * @description Give `snapshots` or an `answer`. A window that is not used up ends a `snapshot` block of its scope; nothing goes back in time: `duplicate`, newer is known.
+         *
+         *     Scopes: worker, operator, admin.
+         */
+        post: operations["upstreams.note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upstreams/{upstream}/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest that is known of each window of an upstream at its provider
+         * @description Its own, and those of its group.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["upstreams.snapshots"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1028,6 +1096,116 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The limits that concern a subject, with what is used of them now
+         * @description Name one subject. Of an upstream: also those of its group, provider and route. Limits that ended are in it, with `endedAt`.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["limits.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/limits/{limit}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One limit, with what is used of it now and when there is room again
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["limits.get"];
+        /**
+         * Set how much may be used in a window
+         * @description A new amount counts at once; a new kind, zone or hour when the window ends that it is in. Subject, scope and unit never change: others are a `conflict`.
+         *
+         *     Scopes: operator, admin.
+         */
+        put: operations["limits.set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/limits/{limit}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A limit does not count any more, until it is set again; its windows stay
+         * @description Scopes: operator, admin.
+         */
+        post: operations["limits.end"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/limits/{limit}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the window of a limit now: nothing is used, and it goes on to the same end
+         * @description With the start of the `window` that was seen a repeat does it once: `duplicate` says that it is another one, or that nothing is used.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["limits.reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/limits/{limit}/windows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last windows of a limit, newest first: what was used in each, and who reset it
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["limits.windows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/pools": {
         parameters: {
             query?: never;
@@ -1086,6 +1264,94 @@ export interface paths {
         get: operations["pools.explain"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What needs a person now, oldest first, page by page
+         * @description An item is there for as long as what it is about: it goes when that is over, by whatever way.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["inbox.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inbox/{item}/take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that you care about an item
+         * @description `held`: somebody else does, the `owner`, and stays; with `force` it is yours.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["inbox.take"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inbox/{item}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put an item off until then, or show it again
+         * @description It comes back earlier where something speaks against it. Without `until` and `forMs` it is `woken`.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["inbox.snooze"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inbox/{item}/note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave a remark on an item
+         * @description With a `key` of yours it is there once, however often it is said.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["inbox.note"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1654,7 +1920,7 @@ export interface components {
              * @description What keeps it out.
              * @enum {string}
              */
-            check: "off" | "draining" | "retired" | "blocked" | "trial" | "slots";
+            check: "off" | "draining" | "retired" | "blocked" | "trial" | "quota" | "slots";
             block: number | null;
             kind: string | null;
             source: string | null;
@@ -1664,6 +1930,10 @@ export interface components {
             until: string | null;
             reason: string | null;
             nextStep: string | null;
+            limit: string | null;
+            unit: string | null;
+            used: number | null;
+            amount: number | null;
         };
         Upstream: {
             upstream: string;
@@ -1699,35 +1969,42 @@ export interface components {
             /** @enum {string} */
             outcome: "registered" | "changed" | "duplicate";
         };
+        CredentialReplaced: {
+            /** @enum {string} */
+            outcome: "replaced" | "duplicate";
+            /** @description How many blocks it closed. */
+            closed: number;
+        };
         BlockEvent: {
-            block: number;
-            /** @description Which of the events of its block. */
+            block: number | null;
+            /** @description Which of the events of its block, or of the upstream; 0 of a `contradicted`. */
             generation: number;
             /** @description What is out: `upstream:…`, `provider:…`. */
             subject: string;
             /** @description Empty: everything. */
             scope: string;
-            kind: string;
-            source: string;
-            /** @enum {string} */
-            policy: "auto" | "manual" | "snapshot" | "rolling";
-            /** @enum {string} */
-            type: "opened" | "extended" | "reopened" | "trial" | "closed";
+            kind: string | null;
+            source: string | null;
+            policy: ("auto" | "manual" | "snapshot" | "rolling") | null;
+            /**
+             * @description The last three are the upstream’s own.
+             * @enum {string}
+             */
+            type: "opened" | "extended" | "reopened" | "trial" | "closed" | "contradicted" | "registered" | "changed" | "credential";
             /**
              * Format: date-time
              * @description RFC 3339.
              */
             at: string;
             until: string | null;
-            step: number;
-            /**
-             * Format: date-time
-             * @description When the request started that speaks for it.
-             */
-            evidenceAt: string;
+            step: number | null;
+            evidenceAt: string | null;
             closedAs: string | null;
             actor: string | null;
             reason: string | null;
+            settings: {
+                [key: string]: string | number | null;
+            } | null;
         };
         HistoryPage: {
             events: components["schemas"]["BlockEvent"][];
@@ -1744,6 +2021,26 @@ export interface components {
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
         };
+        /** @description One of `status`, `body` and `error` is needed. Nothing of it is logged. */
+        ProviderAnswer: {
+            status?: number | null;
+            /** @description By name: a text, or a list of them. */
+            headers?: {
+                [key: string]: string | string[];
+            };
+            /** @description Text, or its JSON; of a stream the event with the error. */
+            body?: unknown;
+            error?: string | null;
+            /** @description How long ago it came, where it is reported later; 0 unless set. */
+            ageMs?: number;
+        };
+        Dropped: {
+            field: string;
+            /** @description Shortened, without secrets. */
+            value: string;
+            /** @description Why it counts for nothing. */
+            rule: string;
+        };
         Reported: {
             /** @enum {string} */
             outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
@@ -1752,6 +2049,51 @@ export interface components {
             step: number | null;
             /** @description How many blocks it closed. */
             closed: number;
+            use: ("booked" | "duplicate" | "none") | null;
+            class: string | null;
+            reason: string | null;
+            nextStep: string | null;
+            rule: string | null;
+            /** @description One for each time that the answer names, that of `block` first. */
+            blocks: {
+                block: number | null;
+                /** @enum {string} */
+                outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
+                source: string;
+                until: string | null;
+                step: number | null;
+            }[];
+            /** @description What was implausible in the answer. */
+            dropped: components["schemas"]["Dropped"][];
+        };
+        Noted: {
+            /** @enum {string} */
+            outcome: "noted" | "duplicate";
+            /** @description How many blocks it closed. */
+            closed: number;
+            dropped: components["schemas"]["Dropped"][];
+        };
+        KnownWindow: {
+            /** @description `upstream:…` or `quota_group:…`. */
+            subject: string;
+            /** @description Empty: everything. */
+            scope: string;
+            name: string;
+            /** @enum {string} */
+            kind: "short" | "daily" | "weekly" | "monthly" | "other" | "unknown";
+            lengthMs: number | null;
+            used: number | null;
+            /** @description Used up. */
+            exhausted: boolean;
+            resetsAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            observedAt: string;
+        };
+        Snapshots: {
+            snapshots: components["schemas"]["KnownWindow"][];
         };
         Block: {
             block: number;
@@ -1790,6 +2132,55 @@ export interface components {
             blocks: components["schemas"]["Block"][];
             cursor: number | null;
         };
+        Limit: {
+            limit: string;
+            /** @description Whose it is: `upstream:…`, `quota_group:…`, `provider:…`, `route:…`. */
+            subject: string;
+            /** @description Empty: everything; else `model:…`, `capability:…`. */
+            scope: string;
+            unit: string;
+            /** @description What may be used in a window. */
+            amount: number;
+            /** @description What is used in the window now. */
+            used: number;
+            /** @enum {string} */
+            kind: "daily" | "weekly" | "monthly" | "first_use" | "rolling";
+            zone: string | null;
+            startHour: number | null;
+            weekday: number | null;
+            day: number | null;
+            lengthMs: number | null;
+            windowStart: string | null;
+            windowEnd: string | null;
+            until: string | null;
+            endedAt: string | null;
+        };
+        Limits: {
+            limits: components["schemas"]["Limit"][];
+        };
+        LimitWindow: {
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            start: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            end: string;
+            used: number;
+            /**
+             * @description A use, the sweep, or a person.
+             * @enum {string}
+             */
+            begunBy: "use" | "roll" | "reset";
+            actor: string | null;
+            reason: string | null;
+        };
+        LimitWindows: {
+            windows: components["schemas"]["LimitWindow"][];
+        };
         Pool: {
             pool: string;
             /** @description Upstreams that are not retired. */
@@ -1811,6 +2202,64 @@ export interface components {
             usable: boolean;
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
+        };
+        InboxItem: {
+            item: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            since: string;
+            /** @description What is out: `upstream:…`, `provider:…`. */
+            subject: string;
+            /** @description Empty: everything; else `model:…`, `capability:…`. */
+            scope: string;
+            kind: string;
+            reason: string | null;
+            nextStep: string | null;
+            /** @description Free it by this number, when it is done. */
+            block: number;
+            /** @description Give it back when you free the block: what changed since stays. */
+            generation: number;
+            contradictedAt: string | null;
+            owner: string | null;
+            snoozedUntil: string | null;
+            /** @description What it costs. */
+            pools: {
+                pool: string;
+                /** @description Upstreams of it that are usable now, in this scope. */
+                usable: number;
+                /** @description Of so many. */
+                all: number;
+            }[];
+            /** @description Oldest first. */
+            notes: {
+                number: number;
+                /** @enum {string} */
+                type: "taken" | "snoozed" | "noted";
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                at: string;
+                actor: string;
+                until: string | null;
+                note: string | null;
+            }[];
+        };
+        InboxPage: {
+            items: components["schemas"]["InboxItem"][];
+            cursor: string | null;
+        };
+        Taken: {
+            /** @enum {string} */
+            outcome: "taken" | "held" | "duplicate";
+            owner: string | null;
+        };
+        Remarked: {
+            /** @enum {string} */
+            outcome: "noted" | "duplicate";
+            number: number | null;
         };
         /** @description Money moved. */
         EntryEvent: {
@@ -3487,6 +3936,10 @@ export interface operations {
                     weight?: number;
                     /** @description Uses at once; no limit unless set. */
                     maxConcurrency?: number;
+                    /** @description Who did it. */
+                    actor?: string;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
                 };
             };
         };
@@ -3532,6 +3985,10 @@ export interface operations {
                     weight?: number;
                     /** @description Uses at once; no limit unless set. */
                     maxConcurrency?: number;
+                    /** @description Who did it. */
+                    actor?: string;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
                 };
             };
         };
@@ -3546,6 +4003,40 @@ export interface operations {
                         /** @enum {string} */
                         outcome: "changed" | "duplicate";
                     };
+                };
+            };
+        };
+    };
+    "upstreams.replaceCredential": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Where the credential is kept: a name in your secret store, never the secret. */
+                    credentialRef?: string;
+                    /** @description Who did it. */
+                    actor?: string;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialReplaced"];
                 };
             };
         };
@@ -3631,6 +4122,10 @@ export interface operations {
                     holder?: string;
                     /** @description An id of yours for the lease: makes a lost answer repeatable. 1 to 200 printable characters, not "." or "..". */
                     lease?: string;
+                    /** @description A key of yours, such as a conversation: the same upstream while it is usable, then another, and stays there. 1 to 200 printable characters, not "." or "..". */
+                    sticky?: string;
+                    /** @description How long a key that is not used is remembered; an hour unless set. */
+                    stickyMs?: number;
                 };
             };
         };
@@ -3694,7 +4189,18 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                    model?: string;
+                    /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                    capability?: string;
+                    /** @description What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many. */
+                    use?: {
+                        [key: string]: number;
+                    };
+                    /** @description What makes the use count once: a key of yours, instead of the lease. 1 to 200 printable characters, not "." or "..". */
+                    key?: string;
+                };
             };
         };
         responses: {
@@ -3722,11 +4228,12 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Whether the provider did what was asked. */
-                    success: boolean;
+                    answer?: components["schemas"]["ProviderAnswer"];
+                    /** @description Whether the provider did what was asked; not beside `answer`. */
+                    success?: boolean;
                     /** @description The lease it was used under: it is given back. 1 to 200 printable characters, not "." or "..". */
                     lease?: string;
                     /**
@@ -3772,6 +4279,21 @@ export interface operations {
                         /** @description What to do, for people. Cut at 2,000 characters. */
                         nextStep?: string;
                     };
+                    /** @description What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many. */
+                    use?: {
+                        [key: string]: number;
+                    };
+                    /** @description What makes the use count once: a key of yours, instead of the lease. 1 to 200 printable characters, not "." or "..". */
+                    key?: string;
+                    /** @description What makes the use count once: the attempt of a job, instead of the lease. */
+                    job?: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                        job: string;
+                        /** @description The number of the attempt: the fencing token. */
+                        attempt: number;
+                    };
                     /** @description Who did it. */
                     actor?: string;
                 };
@@ -3785,6 +4307,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reported"];
+                };
+            };
+        };
+    };
+    "upstreams.note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The windows. */
+                    snapshots?: {
+                        /** @description As the provider calls it. 1 to 200 printable characters, not "." or "..". */
+                        name: string;
+                        used?: number | null;
+                        resetsAt?: string | null;
+                        /** @description Used up; unless set, whether `used` is 1 or more. */
+                        exhausted?: boolean;
+                        /** @enum {string} */
+                        kind?: "short" | "daily" | "weekly" | "monthly" | "other" | "unknown";
+                        lengthMs?: number | null;
+                        /** @description Only a model or a capability: `model:…`, `capability:…`; everything unless set. */
+                        scope?: string;
+                    }[];
+                    answer?: components["schemas"]["ProviderAnswer"];
+                    /**
+                     * @description Whose quota it is; `upstream` unless set.
+                     * @enum {string}
+                     */
+                    subject?: "upstream" | "quota_group";
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339. When the request for it started.
+                     */
+                    startedAt?: string;
+                    /** @description How long ago the request started. */
+                    elapsedMs?: number;
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339. When the `snapshots` were observed; now unless set.
+                     */
+                    observedAt?: string;
+                    /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                    model?: string;
+                    /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                    capability?: string;
+                    /** @description Who did it. */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Noted"];
+                };
+            };
+        };
+    };
+    "upstreams.snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the upstream, yours. 1 to 200 printable characters, not "." or "..". */
+                upstream: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshots"];
                 };
             };
         };
@@ -3899,6 +4510,214 @@ export interface operations {
             };
         };
     };
+    "limits.list": {
+        parameters: {
+            query?: {
+                /** @description Of this upstream. 1 to 200 printable characters, not "." or "..". */
+                upstream?: string;
+                /** @description Of this quota group. 1 to 200 printable characters, not "." or "..". */
+                quotaGroup?: string;
+                /** @description Of this provider. 1 to 200 printable characters, not "." or "..". */
+                provider?: string;
+                /** @description Of this route. 1 to 200 printable characters, not "." or "..". */
+                route?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+        };
+    };
+    "limits.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the limit, yours. 1 to 200 printable characters, not "." or "..". */
+                limit: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limit"];
+                };
+            };
+        };
+    };
+    "limits.set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the limit, yours. 1 to 200 printable characters, not "." or "..". */
+                limit: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of this upstream. 1 to 200 printable characters, not "." or "..". */
+                    upstream?: string;
+                    /** @description Of this quota group. 1 to 200 printable characters, not "." or "..". */
+                    quotaGroup?: string;
+                    /** @description Of this provider. 1 to 200 printable characters, not "." or "..". */
+                    provider?: string;
+                    /** @description Of this route. 1 to 200 printable characters, not "." or "..". */
+                    route?: string;
+                    /** @description Only a model or a capability: `model:…`, `capability:…`. */
+                    scope?: string;
+                    /** @description What is counted: `requests` are by themselves, anything else as reports say. 1 to 200 printable characters, not "." or "..". */
+                    unit: string;
+                    /** @description What may be used in a window. */
+                    amount: number;
+                    /**
+                     * @description By the calendar, from the first use on, or the last so many ms (`rolling`).
+                     * @enum {string}
+                     */
+                    kind: "daily" | "weekly" | "monthly" | "first_use" | "rolling";
+                    /** @description Of the calendar: an IANA time zone. 1 to 200 printable characters, not "." or "..". */
+                    zone?: string;
+                    /** @description Of the calendar: the hour at which a window begins; 0 unless set. */
+                    startHour?: number;
+                    /** @description Of `weekly`: 0 (Sunday) to 6. */
+                    weekday?: number;
+                    /** @description Of `monthly`; where a month has no such day, its last. */
+                    day?: number;
+                    /** @description Of `first_use` (from a minute) and `rolling` (from a second). */
+                    lengthMs?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "set" | "changed" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "limits.end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the limit, yours. 1 to 200 printable characters, not "." or "..". */
+                limit: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "ended" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "limits.reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the limit, yours. 1 to 200 printable characters, not "." or "..". */
+                limit: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339. The `windowStart` that was seen.
+                     */
+                    window?: string;
+                    /** @description Who did it. */
+                    actor?: string;
+                    /** @description Why, for people. Cut at 2,000 characters. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "reset" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "limits.windows": {
+        parameters: {
+            query?: {
+                /** @description How many; 100 unless set. */
+                count?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the limit, yours. 1 to 200 printable characters, not "." or "..". */
+                limit: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitWindows"];
+                };
+            };
+        };
+    };
     "pools.list": {
         parameters: {
             query?: {
@@ -3982,6 +4801,149 @@ export interface operations {
                     "application/json": {
                         upstreams: components["schemas"]["Upstream"][];
                     };
+                };
+            };
+        };
+    };
+    "inbox.list": {
+        parameters: {
+            query?: {
+                /** @description Only what concerns this pool. 1 to 200 printable characters, not "." or "..". */
+                pool?: string;
+                /** @description Only what this person took. */
+                owner?: string;
+                /** @description Only what nobody took; not beside `owner`. */
+                unowned?: boolean;
+                /** @description Those that are put off, instead of those that are not. */
+                snoozed?: boolean;
+                /** @description Where to go on: the `cursor` of the page before, an item. 1 to 200 printable characters, not "." or "..". */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboxPage"];
+                };
+            };
+        };
+    };
+    "inbox.take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The item, as the list names it: `block:12`. 1 to 200 printable characters, not "." or "..". */
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who says so. */
+                    actor: string;
+                    /** @description Take it from whoever has it. */
+                    force?: boolean;
+                    /** @description A remark, for whoever looks next. */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Taken"];
+                };
+            };
+        };
+    };
+    "inbox.snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The item, as the list names it: `block:12`. 1 to 200 printable characters, not "." or "..". */
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who says so. */
+                    actor: string;
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339. Until when; not beside `forMs`.
+                     */
+                    until?: string;
+                    /** @description For how long. */
+                    forMs?: number;
+                    /** @description A remark, for whoever looks next. */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "snoozed" | "woken" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "inbox.note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The item, as the list names it: `block:12`. 1 to 200 printable characters, not "." or "..". */
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who says so. */
+                    actor: string;
+                    /** @description A remark, for whoever looks next. */
+                    note: string;
+                    /** @description A key of yours. 1 to 200 printable characters, not "." or "..". */
+                    key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Remarked"];
                 };
             };
         };
