@@ -89,7 +89,7 @@ class Operations(unittest.TestCase):
         self.assertEqual(reported["outcome"], "blocked")
         self.assertIn(reported["block"], [one["block"] for one in client.blocks.list_each(limit=1)])
         self.assertEqual(client.upstreams.free(block=reported["block"], as_="operator")["outcome"], "closed")  # type: ignore[arg-type]
-        self.assertEqual([event["type"] for event in client.upstreams.history_each(upstream=upstream, limit=1)], ["closed", "opened"])
+        self.assertEqual([event["type"] for event in client.upstreams.history_each(upstream=upstream, limit=1)], ["closed", "opened", "registered"])
         self.assertTrue(client.pools.get(pool=pool)["usable"])
         for wrong in ("1", True, None):
             with self.assertRaises(RecoupError) as refused:

@@ -141,7 +141,7 @@ describe('every operation', () => {
     });
     expect(await client.upstreams.free({ block })).toEqual({ outcome: 'closed' });
     const events = await collect(client.upstreams.history.each({ upstream, limit: 1 }));
-    expect(events.map(({ type }) => type)).toEqual(['closed', 'opened', 'opened']);
+    expect(events.map(({ type }) => type)).toEqual(['closed', 'opened', 'opened', 'changed', 'registered']);
     expect(await collect(client.upstreams.list.each({ pool, limit: 1 }))).toMatchObject([{ upstream, usable: false }]);
     expect(await client.pools.get({ pool })).toMatchObject({ usable: false });
     expect((await client.pools.explain({ pool })).upstreams).toMatchObject([{ upstream }]);
@@ -150,6 +150,30 @@ describe('every operation', () => {
     expect(await client.upstreams.history({ upstream, oldestFirst: true })).toMatchObject({ cursor: null });
     expect(await client.blocks.list({ subject: 'route' })).toEqual({ blocks: [], cursor: null });
     expect(await client.pools.list()).toMatchObject({ pools: [{ pool }], cursor: null });
+    const limit2 = newId('limit');
+    const limits = { upstream, unit: 'tokens', amount: 10, kind: 'rolling', lengthMs: 60_000 } as const;
+    expect(await client.limits.set({ limit: limit2, ...limits })).toEqual({ outcome: 'set' });
+    const answer = { status: 200, headers: { 'content-type': ['text/plain'] }, body: 'fine' };
+    expect(await client.upstreams.report({ upstream, answer, key: 'k', use: { tokens: 4 } })).toMatchObject({
+      outcome: 'noted',
+      use: 'booked',
+      class: null,
+    });
+    expect(await client.limits.list({ upstream })).toMatchObject({ limits: [{ limit: limit2, used: 4 }] });
+    expect(await client.limits.reset({ limit: limit2 })).toEqual({ outcome: 'reset' });
+    expect((await client.limits.windows({ limit: limit2 })).windows.length).toBeGreaterThan(0);
+    expect(await client.limits.end({ limit: limit2 })).toEqual({ outcome: 'ended' });
+    expect(await client.limits.get({ limit: limit2 })).toMatchObject({ endedAt: expect.any(String) });
+    expect(await client.upstreams.note({ upstream, snapshots: [{ name: 'w', used: 0.5 }] })).toMatchObject({
+      outcome: 'noted',
+    });
+    expect((await client.upstreams.snapshots({ upstream })).snapshots).toMatchObject([{ name: 'w', used: 0.5 }]);
+    const item = `block:${(await client.upstreams.block({ upstream, reason: 'x' })).block}`;
+    expect((await collect(client.inbox.list.each({ limit: 1 }))).map((one) => one.item)).toEqual([item]);
+    expect(await client.inbox.take({ item, actor: 'ann' })).toEqual({ outcome: 'taken', owner: 'ann' });
+    expect(await client.inbox.note({ item, actor: 'ann', note: 'asked' })).toMatchObject({ outcome: 'noted' });
+    expect(await client.inbox.snooze({ item, actor: 'ann', forMs: 1000 })).toEqual({ outcome: 'snoozed' });
+    expect(await client.upstreams.replaceCredential({ upstream, credentialRef: 'v' })).toMatchObject({ closed: 0 });
     for (const wrong of ['1', 1.5, null, undefined])
       await expect(client.upstreams.free({ block: wrong as never })).rejects.toMatchObject({
         code: 'invalid',

@@ -119,7 +119,51 @@ test('history reads as a log: who, what, why, newest first', async () => {
     [String(block), `upstream ${one}`, 'a trial succeeded, it lets in more'],
     [String(block), `upstream ${one}`, 'longer: until <at>'],
     [String(block), `upstream ${one}`, 'opened: rate_limited, auto until <at>', '429'],
+    [`upstream ${one}`, expect.stringMatching(/^registered: .*pool /)],
   ]);
+});
+
+test('limits are read at a glance, and explain says which one is used up', async () => {
+  const [name, one] = await pool(1);
+  const kind = ['--kind', 'daily', '--zone', 'UTC', '--start-hour', '9'];
+  await run('limits', 'set', `${name}-day`, '--upstream', one!, '--unit', 'tokens', '--amount', '8', ...kind);
+  await run('upstreams', 'report', one!, '--success', 'true', '--key-value', 'k', '--use', '{"tokens":8}');
+  const [head, row] = columns(still(await run('limits', 'list', '--upstream', one!)));
+  expect(head).toEqual(['limit', 'on', 'used', '%', 'window', 'next']);
+  const window = 'daily at 09:00 UTC';
+  expect(row).toEqual([
+    `${name}-day`,
+    `upstream ${one}`,
+    '8 of 8 tokens',
+    '100 %',
+    window,
+    'used up until <at>, in <span>',
+  ]);
+  expect(still(await run('upstreams', 'explain', one!))).toContain(
+    `  1. upstream ${one}: limit ${name}-day is used up, 8 of 8 tokens, until <at>, in <span>`,
+  );
+  await run('limits', 'reset', `${name}-day`, '--actor', 'ann', '--reason', 'paid');
+  const [, newest] = columns(still(await run('limits', 'windows', `${name}-day`)));
+  expect(newest).toEqual(['<at>', '<at>, in <span>', '0', 'reset', 'ann', 'paid']);
+});
+
+test('the inbox says what is out, what it costs, whose it is and how to end it', async () => {
+  const [name, one] = await pool(1);
+  const { block } = JSON.parse(await run('--json', 'upstreams', 'block', one!, '--reason', 'unpaid'));
+  await run('inbox', 'take', `block:${block}`, '--actor', 'ann', '--note', 'asked');
+  const text = await run('inbox', 'list', '--pool', name);
+  expect(still(text).replace(/for .*$/m, 'for <span>')).toBe(
+    [
+      `block:${block}  upstream ${one}: operator, for <span>`,
+      '  said:   unpaid',
+      `  costs:  pool ${name}: 0 of 1 usable`,
+      '  owner:  ann',
+      '  note:   <at> ann took it: asked',
+      `  do:     recoup upstreams free ${block}`,
+    ].join('\n'),
+  );
+  expect(await run('inbox')).toContain(`block:${block}`);
+  expect(await run('inbox', 'list', '--pool', 'nobody')).toBe('Nothing needs a person.');
 });
 
 test.each([

@@ -36,8 +36,17 @@ test('what the page says with curl is answered as it says', async () => {
     'selected acme-2',
     'blocked',
     'none',
+    'registered',
+    'blocked',
+    'set',
+    '',
+    '',
+    'taken',
   ]);
   expect(answers[2]).toMatchObject({ credentialRef: 'vault/acme-1', lease: 'call-1' });
+  expect(answers[10]).toMatchObject({ class: 'rate_limited', use: 'none' });
+  expect(answers[12]).toMatchObject({ limit: 'openai-1-day', amount: 1_000_000, used: 0 });
+  expect(answers[13].items).toMatchObject([{ item: 'block:2', nextStep: 'put in a new key' }]);
   expect(answers[8].retryAfterMs).toBeLessThanOrEqual(30_000);
 });
 
