@@ -16,9 +16,12 @@ export interface Guard {
   readonly edits: readonly (readonly [from: string, to: string])[];
 }
 
-const FOLDERS = ['wallets', 'jobs', 'queues', 'sweeps', 'upstreams'];
+const FOLDERS = ['wallets', 'jobs', 'queues', 'sweeps', 'upstreams', 'windows', 'inbox'];
 /** Beside the transitions, what writes. */
 const MORE = ['lease_request.forget', 'upstream_lease.forget'];
+
+const isBundle = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !isStatement(value);
 
 /** The statements that write, from the folders of the library. */
 export async function statements(): Promise<AnyStatement[]> {
@@ -27,7 +30,9 @@ export async function statements(): Promise<AnyStatement[]> {
   for (const folder of FOLDERS) {
     for (const name of readdirSync(new URL(folder, source)).sort()) {
       const module: Record<string, unknown> = await import(new URL(`${folder}/${name}`, source).href);
-      found.push(...Object.values(module).filter(isStatement));
+      // Some stand together in one object, such as the statements of limits.
+      const exported = Object.values(module).flatMap((one) => [one, ...(isBundle(one) ? Object.values(one) : [])]);
+      found.push(...exported.filter(isStatement));
     }
   }
   const wanted = [...Object.keys(transitions), ...Object.keys(capacityTransitions), ...MORE];

@@ -102,7 +102,9 @@ function steps(state: State, heard: Heard, i: number, around: Around): (State | 
 function heldBeside(world: Capacity, provider: string, passedOver: boolean): string[][] {
   if (!passedOver) return [[]];
   const failing = [...new Set(troubleOf(world, provider).map(([, { subjectId }]) => subjectId))];
-  return failing.reduce<string[][]>((sets, id) => [...sets, ...sets.map((set) => [...set, id])], [[]]);
+  const sets: string[][] = [[]];
+  for (const id of failing) sets.push(...sets.map((set) => [...set, id]));
+  return sets;
 }
 
 function take(state: State, action: CapacityAction) {
