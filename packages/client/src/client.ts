@@ -69,6 +69,8 @@ export class RecoupClient implements Calls {
   readonly upstreams: Calls['upstreams'];
   readonly blocks: Calls['blocks'];
   readonly pools: Calls['pools'];
+  readonly limits: Calls['limits'];
+  readonly inbox: Calls['inbox'];
   readonly deadLetters: Calls['deadLetters'];
   readonly feed: Calls['feed'];
   readonly epochs: Calls['epochs'];
@@ -95,6 +97,8 @@ export class RecoupClient implements Calls {
     this.upstreams = calls.upstreams;
     this.blocks = calls.blocks;
     this.pools = calls.pools;
+    this.limits = calls.limits;
+    this.inbox = calls.inbox;
     this.deadLetters = calls.deadLetters;
     this.feed = calls.feed;
     this.epochs = calls.epochs;
