@@ -170,6 +170,7 @@ describe('every operation', () => {
     expect((await client.upstreams.snapshots({ upstream })).snapshots).toMatchObject([{ name: 'w', used: 0.5 }]);
     const item = `block:${(await client.upstreams.block({ upstream, reason: 'x' })).block}`;
     expect((await collect(client.inbox.list.each({ limit: 1 }))).map((one) => one.item)).toEqual([item]);
+    expect(await client.inbox.list()).toMatchObject({ items: [{ item }], cursor: null });
     expect(await client.inbox.take({ item, actor: 'ann' })).toEqual({ outcome: 'taken', owner: 'ann' });
     expect(await client.inbox.note({ item, actor: 'ann', note: 'asked' })).toMatchObject({ outcome: 'noted' });
     expect(await client.inbox.snooze({ item, actor: 'ann', forMs: 1000 })).toEqual({ outcome: 'snoozed' });

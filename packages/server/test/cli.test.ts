@@ -26,7 +26,8 @@ function argvOf(name: string, input: Input): string[] {
   const { params } = operationOf(name);
   const rest = Object.entries(input).filter(([field]) => !(field in params.properties));
   const flags = rest.flatMap(([field, value]) => [
-    `--${kebab(field)}`,
+    // `--key` is the key for the server.
+    field === 'key' ? '--key-value' : `--${kebab(field)}`,
     typeof value === 'string' ? value : JSON.stringify(value),
   ]);
   return [

@@ -97,6 +97,7 @@ test('a limit: set, used up, seen, reset, ended', async () => {
   const limit = newId('limit');
   const set = { limit, upstream: id, unit: 'tokens', amount: 10, kind: 'monthly', zone: 'UTC', day: 31 };
   const answers = [await api.ask('limits.set', set), await api.ask('limits.set', set)];
+  expect(await api.call('limits.set', set)).toEqual({ outcome: 'duplicate' });
   expect(answers.map(({ status, body }) => [status, body.outcome])).toEqual([
     [201, 'set'],
     [200, 'duplicate'],

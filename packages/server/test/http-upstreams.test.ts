@@ -213,7 +213,7 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
         ['opened', 'ann', 'the bill is unpaid'],
         ['registered', null, null],
       ]);
-      expect(events[2]).toMatchObject({ block: null, kind: null, settings: { pool: name } });
+      expect(events[2]).toMatchObject({ block: null, kind: null, settings: { route: 'direct', status: 'on' } });
       const [first] = (await api.call('upstreams.history', { upstream, oldestFirst: true, limit: 1 })).events;
       expect(first).toEqual(events[2]);
       for (const read of ['upstreams.explain', 'upstreams.history'])
