@@ -25,22 +25,34 @@ function typeOf(schema: Json): string {
   return schema.type === 'object' ? 'Dict[str, Any]' : 'Any';
 }
 
-/** Fields that may be absent stand in a base of their own: Python 3.9 has no NotRequired. */
+/**
+ * Fields that may be absent stand in a base of their own: Python 3.9 has no NotRequired. So do those that are words of Python's, which
+ * only a call can declare.
+ */
 function typedDict(name: string, schema: Json): string[] {
   const properties = Object.entries<Json>(schema.properties ?? {});
   const required = new Set<string>(schema.required ?? []);
+  const reserved = properties.filter(([field]) => KEYWORDS.test(field));
+  const plain = properties.filter(([field]) => !KEYWORDS.test(field));
   const lines = (fields: typeof properties) =>
     fields.length === 0 ? ['    pass'] : fields.map(([field, property]) => `    ${field}: ${typeOf(property)}`);
-  const optional = properties.filter(([field]) => !required.has(field));
+  const optional = plain.filter(([field]) => !required.has(field));
   const doc = schema.description ? [`    """${schema.description}"""`, ''] : [];
-  const base =
-    optional.length > 0 ? [`class _${name}Optional(TypedDict, total=False):`, ...lines(optional), '', ''] : [];
-  const parent = optional.length > 0 ? `_${name}Optional` : 'TypedDict';
+  const bases: [string, string[]][] = [];
+  if (optional.length > 0) {
+    const base = `_${name}Optional`;
+    bases.push([base, [`class ${base}(TypedDict, total=False):`, ...lines(optional), '', '']]);
+  }
+  if (reserved.length > 0) {
+    const base = `_${name}Reserved`;
+    const fields = reserved.map(([field, property]) => `"${field}": ${typeOf(property)}`).join(', ');
+    bases.push([base, [`${base} = TypedDict("${base}", {${fields}})`, '', '']]);
+  }
   return [
-    ...base,
-    `class ${name}(${parent}):`,
+    ...bases.flatMap(([, text]) => text),
+    `class ${name}(${bases.map(([base]) => base).join(', ') || 'TypedDict'}):`,
     ...doc,
-    ...lines(properties.filter(([field]) => required.has(field))),
+    ...lines(plain.filter(([field]) => required.has(field))),
     '',
     '',
   ];

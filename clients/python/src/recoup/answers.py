@@ -351,14 +351,16 @@ class Dropped(TypedDict):
     rule: str
 
 
-class Reported(TypedDict):
+_ReportedReserved = TypedDict("_ReportedReserved", {"class": Optional[str]})
+
+
+class Reported(_ReportedReserved):
     outcome: Literal["noted", "blocked", "reopened", "extended", "duplicate"]
     block: Optional[int]
     until: Optional[str]
     step: Optional[int]
     closed: int
     use: Optional[Literal["booked", "duplicate", "none"]]
-    class: Optional[str]
     reason: Optional[str]
     nextStep: Optional[str]
     rule: Optional[str]
