@@ -72,11 +72,12 @@ interface Window {
   scope?: Scope;
 }
 
-/** A window as a snapshot; null where nothing is said, or where it only keeps a place: 0 % used and a reset at 0. */
+/** A window as a snapshot; null where nothing is said, or where it only keeps a place: 0 % used and a reset at 0, or after 0. */
 export function snapshotOf(reading: Reading, window: Window): Snapshot | null {
   const { name, lengthMs, used, scale, reset, exhausted = false, scope = ALL } = window;
-  if (!exhausted && (used ?? 0) === 0 && plainNumber(reset.at) === 0) {
-    reading.drop(reset.field, reset.at, 'placeholder_window');
+  const atNothing = plainNumber(reset.at) === 0 || ((reset.at ?? null) === null && reset.afterMs === 0);
+  if (!exhausted && (used ?? 0) === 0 && atNothing) {
+    reading.drop(reset.field, reset.at ?? '0', 'placeholder_window');
     return null;
   }
   const resetMs = resetOf(reading, reset, lengthMs);
