@@ -211,7 +211,8 @@ export class Reporting {
     this.knows(row.upstream_id, provider);
     for (const [policy, how] of answer.recoveries ?? []) this.#runner.observe('block.recover', how, { policy });
     const outcome = answer.outcome as Reported['outcome'];
-    const opens = ['blocked', 'extended', 'reopened'].includes(outcome) && row.subject_type === 'upstream';
+    // Also of one that changes nothing: it may have held the row when others passed over it.
+    const opens = !row.success && outcome !== 'noted' && row.subject_type === 'upstream';
     const wide = opens && row.kind === 'server_error' && row.scope === '' ? await this.#blockProvider(provider) : null;
     const { block, until, step } = wide?.block ? wide : (answer as ReportRow);
     return { first: { outcome, block, until: instant(until), step: block === null ? null : step }, closed, began };
