@@ -22,6 +22,10 @@ type Done = (error: unknown, result?: pg.QueryResult) => void;
 
 const NAMED = /^\/\* (\S+) \*\//;
 
+/** What a report books of its use goes before it, and is no transition of the models. */
+const isModeled = (name: string) =>
+  (name in transitions || name in capacityTransitions) && !/^(window|limit|snapshot|inbox)\./.test(name);
+
 /** The connections of one replica, and what is to befall them. */
 export class Faults {
   readonly #rewrite: Rewrite;
@@ -99,8 +103,7 @@ export class Faults {
     const broken = this.#rewrite(text);
     const query = typeof given === 'string' ? broken : { ...given, text: broken };
     const name = text === 'commit' ? text : NAMED.exec(text)?.[1];
-    if (name !== 'commit' && (name === undefined || !(name in transitions || name in capacityTransitions)))
-      return send(query, values);
+    if (name !== 'commit' && (name === undefined || !isModeled(name))) return send(query, values);
     const meanwhile = this.#meanwhile;
     this.#meanwhile = undefined;
     await meanwhile?.();

@@ -239,7 +239,7 @@ const BY = { reason: 'superseded' };
 /** Whether a report is followed by the question whether the trouble is the provider's. */
 export function asksProvider(input: ReportInput, outcome: string): boolean {
   const { kind, subject = 'upstream', scope = '' } = input.block ?? {};
-  const opens = !input.success && outcome !== 'noted';
+  const opens = ['blocked', 'extended', 'reopened', 'duplicate'].includes(outcome);
   return opens && kind === 'server_error' && subject === 'upstream' && scope === '';
 }
 
