@@ -181,6 +181,7 @@ export const OTHERS: Readonly<Record<string, Pick<Case, 'make' | 'first'>>> = {
       await s.recoup.upstreams.report({ upstream, success: false, elapsedMs: 60_000, block: soft });
       const block = { kind: 'billing', policy: 'manual' } as const;
       await s.recoup.upstreams.report({ upstream, success: false, elapsedMs: 60_000, block });
+      await s.db.advance(1000);
       return ({ upstreams }) => upstreams.report({ upstream, success: true });
     },
     first: 'noted',
