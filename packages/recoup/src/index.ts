@@ -59,14 +59,18 @@ export type { DroppedHint, ProviderAnswer } from './upstreams/answer.ts';
 export type { Block, ListBlocks } from './upstreams/blocks.ts';
 export type { Explained, Failing, WhenBack } from './upstreams/explained.ts';
 export type { BlockEvent, HistoryOptions } from './upstreams/history.ts';
-export type {
-  BlockFacts,
-  Change,
-  Register,
-  ReplaceCredential,
-  Report,
-  Select,
-  UpstreamStatus,
+export {
+  type BlockFacts,
+  type Change,
+  POLICIES as BLOCK_POLICIES,
+  type Register,
+  type ReplaceCredential,
+  type Report,
+  type Select,
+  SOURCES as BLOCK_SOURCES,
+  STATUSES as UPSTREAM_STATUSES,
+  SUBJECTS as BLOCK_SUBJECTS,
+  type UpstreamStatus,
 } from './upstreams/inputs.ts';
 export type { KnownWindow } from './upstreams/known-windows.ts';
 export type { ListUpstreams } from './upstreams/list.ts';
@@ -87,7 +91,14 @@ export type {
   Remainder,
   WalletRow,
 } from './wallets/wallets.ts';
-export type { LimitKind, LimitSubject, SetLimit, Used, UseKey } from './windows/inputs.ts';
+export {
+  KINDS as LIMIT_KINDS,
+  type LimitKind,
+  type LimitSubject,
+  type SetLimit,
+  type Used,
+  type UseKey,
+} from './windows/inputs.ts';
 export type { Limit, Limits, LimitWindow } from './windows/windows.ts';
 export {
   type AbortCause,

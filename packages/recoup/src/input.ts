@@ -54,6 +54,14 @@ export function optionalId(field: string, value: unknown): string | null {
   return value === undefined || value === null ? null : id(field, value);
 }
 
+/** What a block or a limit is about: empty is everything. */
+export function scope(field: string, value: unknown): string {
+  const given = optionalId(field, value === '' ? null : value) ?? '';
+  if (given !== '' && !/^(model|capability):./.test(given))
+    throw new InvalidInput(field, 'must be model:… or capability:…, or absent');
+  return given;
+}
+
 /** An integer in a range. Not a string of digits, not a fraction, not a number that lost precision. */
 export function integer(field: string, value: unknown, min: number, max: number): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max) {

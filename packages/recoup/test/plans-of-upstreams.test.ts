@@ -1,10 +1,10 @@
 // The plans of selection and reports: on 100,000 upstreams, most of them blocked, with statistics from when the tables were empty.
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AnyStatement } from '../src/db/database.ts';
 import { noteItem } from '../src/inbox/note.ts';
 import { forgetAffinities } from '../src/sweeps/upstream-leases.ts';
-import { type TestDatabase, testDatabase } from '../src/testing.ts';
+import type { TestDatabase } from '../src/testing.ts';
 import { replaceCredential } from '../src/upstreams/credential.ts';
 import { snapshotsOf } from '../src/upstreams/known-windows.ts';
 import { listUpstreams } from '../src/upstreams/list.ts';
@@ -17,7 +17,7 @@ import { reportUpstream } from '../src/upstreams/report.ts';
 import { selectUpstream } from '../src/upstreams/select.ts';
 import { noteSnapshot } from '../src/upstreams/snapshot.ts';
 import { times } from './support/look.ts';
-import { blocksTouched, generic } from './support/plans.ts';
+import { blocksTouched, withOldStatistics } from './support/plans.ts';
 
 const TABLES = [
   ...[
@@ -91,14 +91,7 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
   let client: pg.Client;
 
   beforeAll(async () => {
-    db = await testDatabase(url);
-    for (const table of TABLES) {
-      await db.query(`alter table recoup.${table} set (autovacuum_enabled = off)`);
-      await db.query(`analyze recoup.${table}`);
-    }
-    await db.query(FILL);
-    client = new pg.Client({ connectionString: db.url, options: generic });
-    await client.connect();
+    ({ db, client } = await withOldStatistics(url, TABLES, FILL));
   }, 300_000);
 
   afterAll(async () => {

@@ -1,10 +1,10 @@
 // The plans of limits and windows: on 100,000 limits with windows and uses, with statistics from when the tables were empty.
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AnyStatement } from '../src/db/database.ts';
 import { nextDue } from '../src/jobs/queries.ts';
 import { forgetUses } from '../src/sweeps/windows.ts';
-import { type TestDatabase, testDatabase } from '../src/testing.ts';
+import type { TestDatabase } from '../src/testing.ts';
 import { ofUpstreams, useUpstream } from '../src/upstreams/limits.ts';
 import { explainUpstreams } from '../src/upstreams/queries.ts';
 import { setApart } from '../src/upstreams/quota.ts';
@@ -12,7 +12,7 @@ import { selectUpstream } from '../src/upstreams/select.ts';
 import { dueLimits, windowsOf } from '../src/windows/queries.ts';
 import { rollWindow } from '../src/windows/roll.ts';
 import { times } from './support/look.ts';
-import { blocksTouched, generic } from './support/plans.ts';
+import { blocksTouched, withOldStatistics } from './support/plans.ts';
 
 const LIMITS = 100_000;
 const BATCH = 100;
@@ -48,14 +48,7 @@ describe.each(inject('servers'))('plans of windows on $name', ({ url }) => {
   let client: pg.Client;
 
   beforeAll(async () => {
-    db = await testDatabase(url);
-    for (const table of ['upstreams', 'limits', 'windows', 'uses']) {
-      await db.query(`alter table recoup.${table} set (autovacuum_enabled = off)`);
-      await db.query(`analyze recoup.${table}`);
-    }
-    await db.query(FILL);
-    client = new pg.Client({ connectionString: db.url, options: generic });
-    await client.connect();
+    ({ db, client } = await withOldStatistics(url, ['upstreams', 'limits', 'windows', 'uses'], FILL));
   }, 300_000);
 
   afterAll(async () => {

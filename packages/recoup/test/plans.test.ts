@@ -1,5 +1,5 @@
 // The plans of the hot statements: on a million rows, with statistics from when the tables were tiny, none reads more than it needs.
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AnyStatement } from '../src/db/database.ts';
 import type { LockMode } from '../src/db/statement.ts';
@@ -24,10 +24,10 @@ import { releaseJob } from '../src/jobs/release.ts';
 import { settleJob } from '../src/jobs/settle.ts';
 import { submitJob } from '../src/jobs/submit.ts';
 import { succeedJob } from '../src/jobs/succeed.ts';
-import { type TestDatabase, testDatabase } from '../src/testing.ts';
+import type { TestDatabase } from '../src/testing.ts';
 import { adjustEntry, grantEntry } from '../src/wallets/grant.ts';
 import { balanceAt, entriesOfJob, getBalance, listEntries } from '../src/wallets/queries.ts';
-import { blocksTouched, generic } from './support/plans.ts';
+import { blocksTouched, withOldStatistics } from './support/plans.ts';
 
 const JOBS = 1_000_000;
 const WALLETS = 10_000;
@@ -66,18 +66,7 @@ describe.each(inject('servers'))('plans on $name', ({ url }) => {
   let client: pg.Client;
 
   beforeAll(async () => {
-    db = await testDatabase(url);
-    for (const table of ['wallets', 'entries', 'jobs', 'attempts', 'queues']) {
-      await db.query(`alter table recoup.${table} set (autovacuum_enabled = off)`);
-      // The statistics that a plan is made from say that the tables are empty.
-      await db.query(`analyze recoup.${table}`);
-    }
-    await db.query(FILL);
-    client = new pg.Client({
-      connectionString: db.url,
-      options: generic,
-    });
-    await client.connect();
+    ({ db, client } = await withOldStatistics(url, ['wallets', 'entries', 'jobs', 'attempts', 'queues'], FILL));
   }, 300_000);
 
   afterAll(async () => {

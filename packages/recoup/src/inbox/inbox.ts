@@ -1,4 +1,5 @@
 // The inbox of a handle: what needs a person, who cares, until when it is put off. Items come and go with what they are about.
+import { dateOr } from '../db/instants.ts';
 import type { RawAnswer, Runner } from '../db/runner.ts';
 import type { Statement } from '../db/statement.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
@@ -135,12 +136,10 @@ function blockOf(field: string, value: unknown): number {
   return Number(id);
 }
 
-const date = (text: string | null) => (text === null ? null : new Date(text));
-
 const item = ({ since, contradictedAt, snoozedUntil, notes, ...row }: ItemRow): InboxItem => ({
   ...row,
   since: new Date(since),
-  contradictedAt: date(contradictedAt),
-  snoozedUntil: date(snoozedUntil),
-  notes: notes.map((note) => ({ ...note, at: new Date(note.at), until: date(note.until) })),
+  contradictedAt: dateOr(contradictedAt),
+  snoozedUntil: dateOr(snoozedUntil),
+  notes: notes.map((note) => ({ ...note, at: new Date(note.at), until: dateOr(note.until) })),
 });

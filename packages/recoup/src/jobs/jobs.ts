@@ -1,4 +1,5 @@
 // The jobs of a handle: every signal a caller may send, single and in batches, and the reads beside them.
+import { dateOr } from '../db/instants.ts';
 import type { Runner } from '../db/runner.ts';
 import type { Tracer } from '../db/tracing.ts';
 import { Refusal } from '../errors.ts';
@@ -33,7 +34,6 @@ const one = <T>(answer: T | Refusal): T => {
 /** The key of a checked input. After an await only this is read: the caller may have changed what he gave. */
 type KeyRow = { wallet_id: string; id: string };
 const named = (row: KeyRow) => ({ wallet: row.wallet_id, job: row.id });
-const dateOr = (text: string | null) => (text === null ? null : new Date(text));
 
 /** The functions of one runner: of the handle, or of a transaction. */
 export class Jobs {

@@ -4,8 +4,7 @@ import { Refusal } from '../errors.ts';
 import { lapseJob } from '../jobs/lapse.ts';
 import { type DueRow, dueDeadlines, dueLeases } from '../jobs/queries.ts';
 import { refusalOf } from '../wallets/wallets.ts';
-
-const PAGE = 500;
+import { PAGE, pagesOf } from './pages.ts';
 
 export interface SweepContext {
   onError: (error: Error) => void;
@@ -14,20 +13,17 @@ export interface SweepContext {
 }
 
 /**
- * One pass. A row that the database refuses stands alone in the end (see batch.ts): it is reported and passed over. Each
- * page goes on behind the one before it, so that neither such rows nor held wallets hold up the others.
+ * One pass. A row that the database refuses stands alone in the end (see batch.ts): it is reported and passed over, so that neither such
+ * rows nor held wallets hold up the others.
  */
 export async function sweepLapsed(runner: Runner, context: SweepContext): Promise<{ done: number; failed: number }> {
   const total = { done: 0, failed: 0 };
   for (const due of [dueLeases, dueDeadlines]) {
-    let after: DueRow | undefined;
-    while (!context.signal.aborted) {
+    const read = (after?: DueRow) => {
       const cursor = { after_at: after?.due_at, after_wallet: after?.wallet_id, after_id: after?.id };
-      const rows = await runner.read(due, [{ ...cursor, count: PAGE }]);
-      if (rows.length > 0) await lapsePage(runner, rows, context, total);
-      after = rows.at(-1);
-      if (rows.length < PAGE) break;
-    }
+      return runner.read(due, [{ ...cursor, count: PAGE }]);
+    };
+    for await (const rows of pagesOf(read, context.signal)) await lapsePage(runner, rows, context, total);
   }
   return total;
 }

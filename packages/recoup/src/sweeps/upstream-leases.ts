@@ -5,6 +5,7 @@ import { statement } from '../db/statement.ts';
 import { Refusal } from '../errors.ts';
 import { lapseBlock } from '../upstreams/close.ts';
 import { type UnusedRow, unusedBlocks } from '../upstreams/queries.ts';
+import { PAGE, pagesOf } from './pages.ts';
 
 const columns = { count: 'int' } as const;
 
@@ -33,7 +34,6 @@ select json_build_array(json_build_object('forgotten', (select count(*) from gon
 );
 
 const LEASES = 5000;
-const PAGE = 500;
 const PAGES = 20;
 
 /** How many blocks could not be ended now; `onError` is told of each. */
@@ -45,11 +45,9 @@ export async function sweepUpstreams(
   await runner.read(forgetLeases, [{ count: LEASES }]);
   await runner.read(forgetAffinities, [{ count: LEASES }]);
   let failed = 0;
-  let after: UnusedRow | undefined;
-  for (let page = 0; page < PAGES && !signal.aborted; page++) {
-    const rows = await runner.read(unusedBlocks, [
-      { after_until: after?.until, after_id: after?.block_id, count: PAGE },
-    ]);
+  const read = (after?: UnusedRow) =>
+    runner.read(unusedBlocks, [{ after_until: after?.until, after_id: after?.block_id, count: PAGE }]);
+  for await (const rows of pagesOf(read, signal, PAGES)) {
     // Of the generation that was read: one that was opened again or tried meanwhile stays.
     const answers = await runner.many(
       lapseBlock,
@@ -63,8 +61,6 @@ export async function sweepUpstreams(
       failed += 1;
       onError(new Error(`The sweep cannot end block ${rows[index]!.block_id}: ${answer.message}`, { cause: answer }));
     }
-    after = rows.at(-1);
-    if (rows.length < PAGE) break;
   }
   return failed;
 }

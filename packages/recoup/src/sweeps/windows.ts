@@ -7,6 +7,7 @@ import { observeRestart } from '../windows/held.ts';
 import { type DueLimit, dueLimits } from '../windows/queries.ts';
 import { rollWindow } from '../windows/roll.ts';
 import { isSecond } from '../windows/rules.ts';
+import { PAGE, pagesOf } from './pages.ts';
 
 const columns = { count: 'int' } as const;
 
@@ -40,20 +41,17 @@ select json_build_array(json_build_object('forgotten', (select count(*) from old
 );
 
 const WINDOWS = 2000;
-const PAGE = 500;
 
 export async function sweepWindows(runner: Runner, signal: AbortSignal): Promise<void> {
-  let after: DueLimit | undefined;
-  while (!signal.aborted) {
-    const rows = await runner.read(dueLimits, [{ after_at: after?.rolls_at, after_id: after?.limit_id, count: PAGE }]);
+  const read = (after?: DueLimit) =>
+    runner.read(dueLimits, [{ after_at: after?.rolls_at, after_id: after?.limit_id, count: PAGE }]);
+  for await (const rows of pagesOf(read, signal)) {
     // The guard decides, not the page: what another replica ended meanwhile, and what was used since, stands.
     const answers = await runner.many(
       rollWindow,
       rows.map(({ limit_id }) => ({ limit_id })),
     );
     for (const answer of answers) if (!(answer instanceof Refusal)) observeRestart(runner, answer);
-    after = rows.at(-1);
-    if (rows.length < PAGE) break;
   }
   await runner.read(forgetUses, [{ count: WINDOWS }]);
 }

@@ -87,19 +87,23 @@ export interface Asked {
 function blocksOf(facts: Facts, asked: Asked, left: (at: Date) => number): BlockFacts[] {
   const { subject, hints, nextStep, reason, policy } = facts;
   if (facts.class === null || subject === 'none' || policy === null) return [];
-  const said = [reason?.code, reason?.message].filter((one) => one).join(': ');
+  const said = wordsOf(reason);
   const block = {
     kind: facts.class,
     subject,
     // A quota of our own is nothing that a provider says.
     policy: policy as Exclude<Policy, 'quota'>,
     scope: scopeOf(facts.scope.kind, [nameAsked(facts.scope, asked), facts.scope.name], ''),
-    ...(said === '' ? {} : { reason: said }),
+    ...(said === null ? {} : { reason: said }),
     ...(nextStep === null ? {} : { nextStep }),
   };
   if (hints.length === 0) return [block];
   return hints.map(({ source, until }) => ({ ...block, source, forMs: left(until) }));
 }
+
+/** The provider's code and words. */
+export const wordsOf = (reason: Facts['reason']): string | null =>
+  [reason?.code, reason?.message].filter((one) => one).join(': ') || null;
 
 /** The model or capability that was asked for, in the caller's words: those that he will select by. */
 const nameAsked = ({ kind }: Scope, asked: Asked) => (kind === 'all' ? null : asked[kind]);

@@ -1,4 +1,5 @@
 // What reads say of upstreams, as callers see it: usable or every check that fails, when one is back, when a pool is.
+import { dateOr } from '../db/instants.ts';
 import type { Check, ExplainedRow } from './queries.ts';
 
 /** One reason why an upstream is not used now, with what a person can do about it. */
@@ -8,19 +9,7 @@ export interface Failing extends Omit<Check, 'until'> {
 }
 
 /** An upstream as it was registered, and whether it may be used now. */
-export interface Explained {
-  upstream: string;
-  pool: string;
-  provider: string;
-  quotaGroup: string | null;
-  route: string;
-  credentialRef: string | null;
-  status: ExplainedRow['status'];
-  priority: number;
-  weight: number;
-  maxConcurrency: number | null;
-  /** Slots in somebody's hands now. */
-  slotsOut: number;
+export interface Explained extends Omit<ExplainedRow, 'now' | 'checks' | 'quotas' | 'lastUsedAt' | 'registeredAt'> {
   usable: boolean;
   /** Every failing check, not only the first. */
   failing: Failing[];
@@ -41,8 +30,7 @@ export interface WhenBack {
 const MAX_RETRY_MS = 300_000;
 
 /** An instant of the database; never is null. */
-export const instant = (text: string | null): Date | null =>
-  text === null || text === 'infinity' ? null : new Date(text);
+export const instant = (text: string | null): Date | null => dateOr(text === 'infinity' ? null : text);
 
 const NO_QUOTA = { limit: null, unit: null, used: null, amount: null };
 const NO_BLOCK = { block: null, kind: null, source: null, policy: null, reason: null };

@@ -177,14 +177,8 @@ export function selectInput(input: Select) {
   };
 }
 
-export function scope(field: string, value: unknown): string {
-  if (value === undefined || value === null || value === '') return '';
-  const given = check.id(field, value);
-  if (!/^(model|capability):./.test(given)) throw new InvalidInput(field, 'must be model:… or capability:…, or absent');
-  return given;
-}
-
-function blockInput(block: BlockFacts) {
+/** A block as its statement takes it. */
+export function blockInput(block: BlockFacts) {
   const fields = ['kind', 'subject', 'scope', 'source', 'policy', 'forMs', 'until', 'reason', 'nextStep'];
   check.onlyFields('block', block, fields);
   if (block.forMs !== undefined && block.until !== undefined)
@@ -203,7 +197,7 @@ function blockInput(block: BlockFacts) {
   return {
     kind: check.id('block.kind', block.kind),
     subject_type: check.oneOf('block.subject', block.subject ?? 'upstream', SUBJECTS),
-    scope: scope('block.scope', block.scope),
+    scope: check.scope('block.scope', block.scope),
     source,
     policy,
     hint_ms: check.duration('block.forMs', block.forMs, 1),

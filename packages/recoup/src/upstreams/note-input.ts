@@ -4,7 +4,7 @@ import { InvalidInput } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Decoded, ProviderAnswer } from './answer.ts';
 import { windowRow } from './answer.ts';
-import { type BlockFacts, scope } from './inputs.ts';
+import type { BlockFacts } from './inputs.ts';
 
 /** One window of a provider's own quota. A `Snapshot` of the decoders is one. */
 export interface WindowFacts {
@@ -115,7 +115,7 @@ function scopeFacts(given: WindowFacts['scope']): Scope {
     const kind = check.oneOf('scope.kind', given.kind, ['all', 'model', 'capability']);
     return { kind, name: check.optionalId('scope.name', given.name) };
   }
-  const text = scope('scope', given);
+  const text = check.scope('scope', given);
   const [kind, ...rest] = text.split(':');
   return text === '' ? { kind: 'all', name: null } : { kind: kind as 'model', name: rest.join(':') };
 }

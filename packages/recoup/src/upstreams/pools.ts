@@ -1,6 +1,6 @@
 // Reads of pools: how many of their upstreams may be used now, and when one that is out is expected back.
 import type { Runner } from '../db/runner.ts';
-import { statement } from '../db/statement.ts';
+import { type InputOf, statement } from '../db/statement.ts';
 import * as check from '../input.ts';
 import { explained, whenBack } from './explained.ts';
 import { explainUpstreams } from './queries.ts';
@@ -79,6 +79,13 @@ from found left join out using (pool)`,
 /** So many of each priority are looked at for when to come back: an estimate anyway. */
 const NEAREST = 20;
 
+/** What decides when pools are back: of each the upstreams that are usable first. */
+export const readNearest = (runner: Runner, uses: readonly InputOf<typeof stateColumns>[]) =>
+  runner.read(
+    explainUpstreams,
+    uses.map((use) => ({ ...use, nearest: NEAREST })),
+  );
+
 export async function readPool(runner: Runner, pool: string, use: { model?: string; capability?: string }) {
   check.onlyFields('pool', use, ['model', 'capability']);
   const row = {
@@ -89,7 +96,7 @@ export async function readPool(runner: Runner, pool: string, use: { model?: stri
   const [state] = await runner.read(poolState, [row]);
   const now = Date.parse(state!.now);
   if (state!.usable) return { pool, usable: true, retryAfterMs: null, expectedRecoveryAt: new Date(now) };
-  const rows = await runner.read(explainUpstreams, [{ ...row, nearest: NEAREST }]);
+  const rows = await readNearest(runner, [row]);
   return { pool, usable: false, ...whenBack(rows.map(explained), now) };
 }
 
@@ -101,9 +108,9 @@ export async function readPools(runner: Runner, options: { cursor?: string | nul
   const nearest =
     out.length === 0
       ? []
-      : await runner.read(
-          explainUpstreams,
-          out.map(({ pool }) => ({ pool, nearest: NEAREST })),
+      : await readNearest(
+          runner,
+          out.map(({ pool }) => ({ pool })),
         );
   const of = (pool: string) => nearest.filter((row) => row.pool === pool).map(explained);
   const pools: Pool[] = rows.map(({ now, ...row }) => {

@@ -33,6 +33,7 @@ export interface ExplainedRow {
   priority: number;
   weight: number;
   maxConcurrency: number | null;
+  /** Slots in somebody's hands now. */
   slotsOut: number;
   lastUsedAt: string | null;
   registeredAt: string;

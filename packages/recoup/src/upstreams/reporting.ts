@@ -5,7 +5,15 @@ import type { Dropped } from '../decoders/facts/facts.ts';
 import type { Rules } from '../decoders/rules.ts';
 import { type ErrorCode, InvalidInput, Refusal } from '../errors.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
-import { type Asked, checkAnswer, type Decoded, type DroppedHint, decoded, type ProviderAnswer } from './answer.ts';
+import {
+  type Asked,
+  checkAnswer,
+  type Decoded,
+  type DroppedHint,
+  decoded,
+  type ProviderAnswer,
+  wordsOf,
+} from './answer.ts';
 import { instant } from './explained.ts';
 import * as checked from './inputs.ts';
 import { type Note, noteInput, windowRows } from './note-input.ts';
@@ -125,27 +133,22 @@ export class Reporting {
     const { row } = checked.reportInput({ ...said, success: true });
     const found = await this.#decode(row, answer, input);
     const use = await bookUse(this.#runner, row.upstream_id, row.scopes, input.use, input);
-    return { ...(await this.#answered(said, row.upstream_id, found)), use };
+    return { ...(await this.#answered(row, found)), use };
   }
 
-  async #answered(
-    said: Omit<checked.Report, 'answer' | 'success'>,
-    upstream: string,
-    found: Decoded,
-  ): Promise<Omit<Reported, 'use'>> {
+  async #answered(asked: checked.ReportInput, found: Decoded): Promise<Omit<Reported, 'use'>> {
     const { facts, success } = found;
     const blocks: ReportedBlock[] = [];
     const [first, ...others] = found.blocks;
-    const { row } = checked.reportInput({ ...said, success, ...(first && { block: first }) });
+    const row = { ...asked, success, ...(first && checked.blockInput(first)) };
     const one = await this.#one(row);
     if (first) blocks.push({ ...one.first, source: row.source! });
     // Each a statement of its own: where a process dies in between, the next answer says it again.
     for (const block of others) {
-      const { row: next } = checked.reportInput({ upstream, success: false, block });
-      const other = await this.#one({ ...next, started_at: one.began, actor: row.actor });
-      blocks.push({ ...other.first, source: next.source! });
+      const next = { ...row, ...checked.blockInput(block), lease_id: null, elapsed_ms: null, started_at: one.began };
+      blocks.push({ ...(await this.#one(next)).first, source: next.source });
     }
-    const noted = await this.#note(upstream, found, { started_at: one.began, actor: row.actor });
+    const noted = await this.#note(row.upstream_id, found, { started_at: one.began, actor: row.actor });
     return {
       ...outcomeOf(one),
       closed: one.closed + noted.closed,
@@ -237,6 +240,3 @@ const outcomeOf = ({ first, closed }: { first: Omit<ReportedBlock, 'source'>; cl
   ...first,
   closed,
 });
-
-const wordsOf = (reason: { code: string | null; message: string | null } | null): string | null =>
-  [reason?.code, reason?.message].filter((one) => one).join(': ') || null;

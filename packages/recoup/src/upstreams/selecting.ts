@@ -5,7 +5,7 @@ import type { Runner } from '../db/runner.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
 import { explained, instant, whenBack } from './explained.ts';
 import type { selectInput } from './inputs.ts';
-import { explainUpstreams } from './queries.ts';
+import { readNearest } from './pools.ts';
 import { type SelectRow, selectUpstream } from './select.ts';
 import { Turns } from './turns.ts';
 
@@ -25,8 +25,6 @@ export interface Selected {
 const MAX_ROUNDS = 20;
 /** So many rounds longer a sticky key waits for its own, before it takes another for once. */
 const STICKY_ROUNDS = 30;
-/** So many of each priority are looked at for when to come back: an estimate anyway. */
-const NEAREST = 20;
 
 const NONE = {
   outcome: 'none',
@@ -65,7 +63,7 @@ export class Selecting {
       }
       // Passed over is not out: who was being selected or reported in that moment is looked at again.
       const { pool, model, capability } = row;
-      const looked = await this.#runner.read(explainUpstreams, [{ pool, model, capability, nearest: NEAREST }]);
+      const looked = await readNearest(this.#runner, [{ pool, model, capability }]);
       const all = looked.map(explained);
       if (round < rounds && all.some((one) => one.usable)) continue;
       this.#runner.observe('upstream.select', 'none');

@@ -1,4 +1,4 @@
-// What a reset and a roll share: the limit held at the start, the answer at the end.
+// What a reset, a roll and the end of a limit share: the limit held at the start, the answer at the end.
 
 import type { RawAnswer, Runner } from '../db/runner.ts';
 import { answerEach } from '../db/statement.ts';

@@ -70,13 +70,6 @@ export function subjectOf(input: LimitSubject, required: boolean): { type: strin
   return first === undefined ? null : { type: first[1], id: check.id(first[0], input[first[0]]) };
 }
 
-function scope(value: unknown): string {
-  const given = check.optionalId('scope', value === '' ? null : value) ?? '';
-  if (given !== '' && !/^(model|capability):./.test(given))
-    throw new InvalidInput('scope', 'must be model:… or capability:…, or absent');
-  return given;
-}
-
 /** A zone by the name of a place: offsets and abbreviations know no summer, and not every machine reads them alike. */
 function zone(value: unknown): string {
   const name = check.id('zone', value);
@@ -111,7 +104,7 @@ export function setInput(input: SetLimit) {
     limit_id: check.id('limit', input.limit),
     subject_type: subject.type,
     subject_id: subject.id,
-    scope: scope(input.scope),
+    scope: check.scope('scope', input.scope),
     unit: check.id('unit', input.unit),
     kind,
     amount: check.amount('amount', input.amount, 1),

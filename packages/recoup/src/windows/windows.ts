@@ -1,5 +1,6 @@
 // The limits of a handle's subjects: set, end, list; their windows, and a reset of one by hand.
 
+import { dateOr } from '../db/instants.ts';
 import type { RawAnswer, Runner } from '../db/runner.ts';
 import type { Statement } from '../db/statement.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
@@ -43,7 +44,6 @@ export interface LimitStatements {
 }
 
 const REFUSED = { no_limit: 'no_limit', no_upstream: 'no_upstream', conflict: 'conflict' } as const;
-const instant = (text: string | null) => (text === null ? null : new Date(text));
 
 function orThrow(answer: RawAnswer, facts: Record<string, unknown>): string {
   const code = REFUSED[answer.outcome as keyof typeof REFUSED];
@@ -120,10 +120,10 @@ export class Limits {
     const row = { limit_id: limit, subject_type: subject?.type ?? null, subject_id: subject?.id ?? null };
     return (await this.#runner.read(this.#of.list, [row])).map((one) => ({
       ...one,
-      windowStart: instant(one.windowStart),
-      windowEnd: instant(one.windowEnd),
-      until: instant(one.until),
-      endedAt: instant(one.endedAt),
+      windowStart: dateOr(one.windowStart),
+      windowEnd: dateOr(one.windowEnd),
+      until: dateOr(one.until),
+      endedAt: dateOr(one.endedAt),
     }));
   }
 

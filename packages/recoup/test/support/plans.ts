@@ -1,10 +1,28 @@
 // What a statement reads: the blocks it touches by EXPLAIN ANALYZE of its generic plan, rolled back.
-import type pg from 'pg';
+import pg from 'pg';
 import type { AnyStatement } from '../../src/db/database.ts';
 import { type LockMode, render } from '../../src/db/statement.ts';
+import { type TestDatabase, testDatabase } from '../../src/testing.ts';
 
 /** Options of a connection whose plans are those that serve: generic, and through indexes. */
-export const generic = '-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan';
+const generic = '-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan';
+
+/** A database that `fill` fills, whose statistics are from when the tables were empty, and a client whose plans are those that serve. */
+export async function withOldStatistics(
+  url: string,
+  tables: readonly string[],
+  fill: string,
+): Promise<{ db: TestDatabase; client: pg.Client }> {
+  const db = await testDatabase(url);
+  for (const table of tables) {
+    await db.query(`alter table recoup.${table} set (autovacuum_enabled = off)`);
+    await db.query(`analyze recoup.${table}`);
+  }
+  await db.query(fill);
+  const client = new pg.Client({ connectionString: db.url, options: generic });
+  await client.connect();
+  return { db, client };
+}
 
 export async function blocksTouched(
   client: pg.Client,

@@ -118,6 +118,11 @@ export function runDoctor(settings: Settings, output: Output): Promise<Finding[]
       'off loses acknowledged charges in a crash: set it on',
       'warning',
     );
+    if (settings.pooler) {
+      const { jit } = await one('show jit');
+      const cure = `nothing can be set on a session behind a pooler: alter role ${client.user} set jit = off`;
+      add('jit', jit === 'off', jit, cure, 'warning');
+    }
     const { seconds } = await one(OLDEST);
     add(
       'oldest transaction',

@@ -1,12 +1,11 @@
 // Figures of the database for metrics: each an index look-up or a count that stops early, so that a scrape is cheap.
-import type { Recoup } from 'recoup';
+import { BLOCK_POLICIES, type Recoup } from 'recoup';
 
 /** Counts stop here: "this many or more". */
 export const COUNT_CAP = 1000;
 /** So many blocks that end by time, and so many that wait for a person. */
 export const BLOCK_CAP = 10_000;
 const MAX_QUEUES = 200;
-const POLICIES = ['auto', 'manual', 'snapshot', 'rolling'] as const;
 
 export interface Figures {
   oldestSnapshotSeconds: number;
@@ -16,7 +15,7 @@ export interface Figures {
   /** How long the lease or deadline that passed first has been waiting for a sweep. */
   overdueSeconds: number;
   /** Open blocks by policy. */
-  blocks: Record<(typeof POLICIES)[number], number>;
+  blocks: Record<(typeof BLOCK_POLICIES)[number], number>;
   queues: { queue: string; ready: number; later: number; oldestDueSeconds: number }[];
 }
 
@@ -48,7 +47,7 @@ select json_build_object(
   'overdueSeconds', greatest(0, extract(epoch from ${schema}.clock() - least(
     (select lease_until from ${schema}.jobs where lease_until is not null order by lease_until limit 1),
     (select deadline_at from ${schema}.jobs where deadline_at is not null order by deadline_at limit 1)))),
-  'blocks', (select json_build_object(${POLICIES.map((policy) => `'${policy}', count(*) filter (where policy = '${policy}')`).join(', ')}) from blocks),
+  'blocks', (select json_build_object(${BLOCK_POLICIES.map((policy) => `'${policy}', count(*) filter (where policy = '${policy}')`).join(', ')}) from blocks),
   'queues', coalesce((select json_agg(json_build_object('queue', queue, 'ready', ready, 'later', later,
     'oldestDueSeconds', greatest(extract(epoch from ${schema}.clock() - due), 0)) order by queue) from queues), '[]'))::text as figures`;
 

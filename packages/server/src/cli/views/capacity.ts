@@ -1,71 +1,13 @@
 // Upstreams, blocks and pools for a person: what is out, why, until when, and what to do.
+import type * as library from 'recoup';
 import { more, tableOf } from './tables.ts';
-import { clean, clock, NEEDS_PERSON, span, subjectOf, whenIs } from './words.ts';
+import { clean, clock, type Instant, NEEDS_PERSON, span, subjectOf, type Told, whenIs } from './words.ts';
 
-type Instant = string | Date;
-interface Failing {
-  check: string;
-  block: number | null;
-  kind: string | null;
-  source: string | null;
-  policy: string | null;
-  subject: string | null;
-  scope: string | null;
-  until: Instant | null;
-  reason: string | null;
-  nextStep: string | null;
-  limit: string | null;
-  unit: string | null;
-  used: number | null;
-  amount: number | null;
-}
-interface Upstream {
-  upstream: string;
-  pool: string;
-  provider: string;
-  status: string;
-  maxConcurrency: number | null;
-  slotsOut: number;
-  usable: boolean;
-  failing: Failing[];
-  expectedRecoveryAt: Instant | null;
-}
-interface Event {
-  block: number | null;
-  subject: string;
-  scope: string;
-  kind: string | null;
-  policy: string | null;
-  type: string;
-  at: Instant;
-  until: Instant | null;
-  step: number | null;
-  closedAs: string | null;
-  actor: string | null;
-  reason: string | null;
-  settings: Record<string, string | number | null> | null;
-}
-interface Block {
-  block: number;
-  subject: string;
-  scope: string;
-  kind: string;
-  policy: string;
-  halfOpen: boolean;
-  openedAt: Instant;
-  until: Instant | null;
-  trials: number;
-  reason: string | null;
-  nextStep: string | null;
-}
-interface Pool {
-  pool: string;
-  total: number;
-  on: number;
-  usable: number;
-  slotsOut: number;
-  expectedRecoveryAt: Instant | null;
-}
+type Failing = Told<library.Failing>;
+type Upstream = Told<library.Explained>;
+type Event = Told<library.BlockEvent>;
+type Block = Told<library.Block>;
+type Pool = Told<library.Pool>;
 
 const back = (at: Instant | null) => (at === null ? NEEDS_PERSON : whenIs(at));
 const slots = ({ slotsOut, maxConcurrency }: Upstream) =>

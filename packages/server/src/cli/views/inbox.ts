@@ -1,22 +1,9 @@
 // The inbox for a person: each item in a few lines, with what it costs, whose it is, what was remarked, and how to end it.
+import type { InboxItem } from 'recoup';
 import { more } from './tables.ts';
-import { clean, clock, type Instant, span, subjectOf, whenIs } from './words.ts';
+import { clean, clock, span, subjectOf, type Told, whenIs } from './words.ts';
 
-interface Item {
-  item: string;
-  since: Instant;
-  subject: string;
-  scope: string;
-  kind: string;
-  reason: string | null;
-  nextStep: string | null;
-  block: number;
-  contradictedAt: Instant | null;
-  owner: string | null;
-  snoozedUntil: Instant | null;
-  pools: { pool: string; usable: number; all: number }[];
-  notes: { type: string; at: Instant; actor: string; until: Instant | null; note: string | null }[];
-}
+type Item = Told<InboxItem>;
 
 function said({ type, at, actor, until, note }: Item['notes'][number]): string {
   const did =

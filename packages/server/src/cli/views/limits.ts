@@ -1,41 +1,11 @@
 // Limits, their windows, and windows of providers for a person: what is used, of how much, until when.
+import type * as library from 'recoup';
 import { tableOf } from './tables.ts';
-import { clock, type Instant, span, subjectOf, whenIs } from './words.ts';
+import { clock, span, subjectOf, type Told, whenIs } from './words.ts';
 
-interface Limit {
-  limit: string;
-  subject: string;
-  scope: string;
-  unit: string;
-  amount: number;
-  used: number;
-  kind: string;
-  zone: string | null;
-  startHour: number | null;
-  weekday: number | null;
-  day: number | null;
-  lengthMs: number | null;
-  windowEnd: Instant | null;
-  until: Instant | null;
-  endedAt: Instant | null;
-}
-interface LimitWindow {
-  start: Instant;
-  end: Instant;
-  used: number;
-  begunBy: string;
-  actor: string | null;
-  reason: string | null;
-}
-interface KnownWindow {
-  subject: string;
-  scope: string;
-  name: string;
-  used: number | null;
-  exhausted: boolean;
-  resetsAt: Instant | null;
-  observedAt: Instant;
-}
+type Limit = Told<library.Limit>;
+type LimitWindow = Told<library.LimitWindow>;
+type KnownWindow = Told<library.KnownWindow>;
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const percent = (part: number) => `${Math.round(part * 1000) / 10} %`;

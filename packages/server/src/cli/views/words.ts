@@ -25,6 +25,15 @@ export const NEEDS_PERSON = 'a person has to act';
 
 export type Instant = string | Date;
 
+/** What the library gives, or the same through a server: its dates are texts then. */
+export type Told<T> = T extends Date
+  ? Instant
+  : T extends readonly (infer One)[]
+    ? Told<One>[]
+    : T extends object
+      ? { [Field in keyof T]: Told<T[Field]> }
+      : T;
+
 /** To the second, in UTC: what a person reads aloud. */
 export const clock = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 

@@ -1,4 +1,5 @@
 // Operations of people on blocks: which are open, take an upstream out by hand, end a block.
+import { BLOCK_POLICIES, BLOCK_SUBJECTS } from 'recoup';
 import Type from 'typebox';
 import { type Operation, operation } from '../operation.ts';
 import * as s from '../schemas.ts';
@@ -13,9 +14,9 @@ export const blocks: readonly Operation[] = [
     path: '/v1/blocks',
     params: s.none,
     query: s.fields({
-      policy: s.optional(s.oneOf(c.POLICIES, '`manual`: those that wait for a person.')),
+      policy: s.optional(s.oneOf(BLOCK_POLICIES, '`manual`: those that wait for a person.')),
       kind: s.optional(s.id('Only of this class of trouble.')),
-      subject: s.optional(s.oneOf(c.SUBJECTS, 'Only those on such subjects.')),
+      subject: s.optional(s.oneOf(BLOCK_SUBJECTS, 'Only those on such subjects.')),
       cursor: s.optional(s.amount('Where to go on: the `cursor` of the page before.', 1)),
       limit: s.limit,
     }),

@@ -1,12 +1,10 @@
 // Operations on limits: how much of a unit a subject may use in a window; what is used of it; a window that a person ends.
-import type { LimitSubject } from 'recoup';
-import { Refusal, type SetLimit } from 'recoup';
+import { LIMIT_KINDS, type LimitSubject, Refusal, type SetLimit } from 'recoup';
 import Type from 'typebox';
 import { type Operation, operation } from '../operation.ts';
 import * as s from '../schemas.ts';
 import * as c from './schemas.ts';
 
-const KINDS = ['daily', 'weekly', 'monthly', 'first_use', 'rolling'] as const;
 const limitKey = s.fields({ limit: s.id('The id of the limit, yours.') });
 /** Whose limit it is: one of these. */
 const subject = {
@@ -24,7 +22,7 @@ const Limit = s.fields(
     unit: Type.String(),
     amount: Type.Integer({ description: 'What may be used in a window.' }),
     used: Type.Integer({ description: 'What is used in the window now.' }),
-    kind: s.oneOf(KINDS),
+    kind: s.oneOf(LIMIT_KINDS),
     zone: s.orNull(Type.String()),
     startHour: s.orNull(Type.Integer()),
     weekday: s.orNull(Type.Integer()),
@@ -98,7 +96,7 @@ export const limits: readonly Operation[] = [
       scope: s.optional(s.text('Only a model or a capability: `model:…`, `capability:…`.', 200)),
       unit: s.id('What is counted: `requests` are by themselves, anything else as reports say.'),
       amount: s.amount('What may be used in a window.', 1),
-      kind: s.oneOf(KINDS, 'By the calendar, from the first use on, or the last so many ms (`rolling`).'),
+      kind: s.oneOf(LIMIT_KINDS, 'By the calendar, from the first use on, or the last so many ms (`rolling`).'),
       zone: s.optional(s.id('Of the calendar: an IANA time zone.')),
       startHour: s.optional(s.count('Of the calendar: the hour at which a window begins; 0 unless set.', 0, 23)),
       weekday: s.optional(s.count('Of `weekly`: 0 (Sunday) to 6.', 0, 6)),

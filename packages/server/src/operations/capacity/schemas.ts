@@ -1,4 +1,5 @@
 // The schemas that operations on upstreams, blocks and pools share.
+import { BLOCK_POLICIES, BLOCK_SOURCES, UPSTREAM_STATUSES } from 'recoup';
 import Type from 'typebox';
 import * as s from '../schemas.ts';
 
@@ -30,11 +31,6 @@ export const used = {
   key: s.optional(s.id('What makes the use count once: a key of yours, instead of the lease.')),
 };
 export const leaseMs = s.optional(s.durationMs('How long the slot is held; 60,000 unless set.', 100, 86_400_000));
-
-export const STATUSES = ['on', 'off', 'draining', 'retired'] as const;
-export const SUBJECTS = ['upstream', 'quota_group', 'provider', 'route'] as const;
-export const SOURCES = ['retry_after', 'reset_announced', 'backoff', 'operator'] as const;
-export const POLICIES = ['auto', 'manual', 'snapshot', 'rolling'] as const;
 
 /** What an operator decides about an upstream. */
 export const settings = {
@@ -78,7 +74,7 @@ export const Upstream = s.fields(
     quotaGroup: maybeText,
     route: Type.String(),
     credentialRef: maybeText,
-    status: s.oneOf(STATUSES),
+    status: s.oneOf(UPSTREAM_STATUSES),
     priority: integer,
     weight: integer,
     maxConcurrency: maybeInteger,
@@ -102,7 +98,7 @@ export const BlockEvent = s.fields(
     scope: Type.String({ description: 'Empty: everything.' }),
     kind: maybeText,
     source: maybeText,
-    policy: s.orNull(s.oneOf(POLICIES)),
+    policy: s.orNull(s.oneOf(BLOCK_POLICIES)),
     type: s.oneOf(
       ['opened', 'extended', 'reopened', 'trial', 'closed', 'contradicted', 'registered', 'changed', 'credential'],
       'The last three are the upstream’s own.',
@@ -129,8 +125,8 @@ export const Block = s.fields(
     subject: Type.String({ description: 'What is out: `upstream:…`, `provider:…`.' }),
     scope: Type.String({ description: 'Empty: everything.' }),
     kind: Type.String(),
-    source: s.oneOf(SOURCES),
-    policy: s.oneOf(POLICIES),
+    source: s.oneOf(BLOCK_SOURCES),
+    policy: s.oneOf(BLOCK_POLICIES),
     halfOpen: s.flag('Its time is up: it lets trials in.'),
     openedAt: s.instant(),
     evidenceAt: s.instant('When the request started that last failed for this reason.'),

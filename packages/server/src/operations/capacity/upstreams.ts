@@ -1,5 +1,5 @@
 // Operations on upstreams, the accounts at providers: register, change; what there are, why one is out, since when.
-import { Refusal } from 'recoup';
+import { Refusal, UPSTREAM_STATUSES } from 'recoup';
 import Type from 'typebox';
 import { type Operation, operation } from '../operation.ts';
 import * as s from '../schemas.ts';
@@ -21,7 +21,7 @@ export const upstreams: readonly Operation[] = [
       pool: s.optional(c.pool),
       provider: s.optional(s.id('Only those at this provider.')),
       quotaGroup: s.optional(s.id('Only those of this group.')),
-      status: s.optional(s.oneOf(c.STATUSES)),
+      status: s.optional(s.oneOf(UPSTREAM_STATUSES)),
       usable: s.optional(s.flag('Only those that may be used now, or only those that may not.')),
       cursor: s.optional(s.id('Where to go on: the `cursor` of the page before, an upstream.')),
       limit: s.limit,
@@ -57,7 +57,7 @@ export const upstreams: readonly Operation[] = [
     query: s.none,
     body: s.fields({
       status: s.optional(
-        s.oneOf(c.STATUSES, '`draining`: nothing new, what is under way goes on. `retired`: for ever.'),
+        s.oneOf(UPSTREAM_STATUSES, '`draining`: nothing new, what is under way goes on. `retired`: for ever.'),
       ),
       ...c.settings,
       ...who,

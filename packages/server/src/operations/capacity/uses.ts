@@ -1,5 +1,5 @@
 // Operations of those who use upstreams: select one, keep its slot, give it back, report how the use went.
-import { type BlockFacts, capacityTransitions } from 'recoup';
+import { BLOCK_POLICIES, BLOCK_SOURCES, BLOCK_SUBJECTS, type BlockFacts, capacityTransitions } from 'recoup';
 import Type from 'typebox';
 import { type Operation, operation } from '../operation.ts';
 import * as s from '../schemas.ts';
@@ -10,10 +10,10 @@ const leaseKey = s.fields({ lease: c.lease });
 
 const blockFields = s.fields({
   kind: s.id('The class of trouble: `rate_limited`, `billing`, `server_error` …'),
-  subject: s.optional(s.oneOf(c.SUBJECTS, 'What is out; `upstream` unless set.')),
+  subject: s.optional(s.oneOf(BLOCK_SUBJECTS, 'What is out; `upstream` unless set.')),
   scope: s.optional(s.text('Only a model or a capability: `model:…`, `capability:…`; everything unless set.', 200)),
-  source: s.optional(s.oneOf(c.SOURCES, 'How its end is known; from the rest unless set.')),
-  policy: s.optional(s.oneOf(c.POLICIES, 'What ends it; `rolling` unless set.')),
+  source: s.optional(s.oneOf(BLOCK_SOURCES, 'How its end is known; from the rest unless set.')),
+  policy: s.optional(s.oneOf(BLOCK_POLICIES, 'What ends it; `rolling` unless set.')),
   forMs: s.optional(s.durationMs('How long, as the provider says.', 1)),
   until: s.optional(s.instant('RFC 3339. Until when, as the provider says; not beside `forMs`.')),
   reason: s.optional(s.report('What was said, for people.')),

@@ -1,0 +1,3 @@
+// Instants of answers as Dates.
+
+export const dateOr = (text: string | null): Date | null => (text === null ? null : new Date(text));
