@@ -102,6 +102,8 @@ export const REASONS: Readonly<Record<string, string>> = {
     'a refused input has the running sum of those before it, so the largest is the same',
   'job.succeed · locked · input.new_final_price is not null':
     'whether a shared batch takes the wallet at once; else the input is busy, and a statement that waits takes it',
+  '* · *.tableoid = *':
+    'a row’s place is its table and its number there; these tables have no parts, so the number is enough',
   'job.succeed · ended · when done_attempt = b.attempt #2':
     'no job has an upstream_id yet: the column is kept, and copied like upstream_ref',
 };

@@ -102,7 +102,7 @@ function steps(state: State, heard: Heard, i: number, around: Around): (State | 
 function heldBeside(world: Capacity, provider: string, passedOver: boolean): string[][] {
   if (!passedOver) return [[]];
   const failing = [...new Set(troubleOf(world, provider).map(([, { subjectId }]) => subjectId))];
-  return failing.reduce<string[][]>((sets, id) => [...sets, ...sets.map((set) => [...set, id])], [[]]);
+  return Array.from({ length: 2 ** failing.length }, (_, bits) => failing.filter((_id, i) => (bits >> i) & 1));
 }
 
 function take(state: State, action: CapacityAction) {
