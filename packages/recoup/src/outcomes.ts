@@ -164,21 +164,23 @@ export const capacityTransitions = {
   },
   'upstream.report': {
     guard:
-      'failure: the request began after the block opened, and says something new; success: the request began after the last evidence of the block, policy auto or rolling; never the status',
+      'the lease that it names is there, or it says itself when the request began; failure: the request began after the block opened, and says something new; success: the request began after the last evidence of the block, policy auto or rolling; never the status',
     effect:
-      'the lease goes; failure: a block opens, ends later, or where it was due opens again one step higher; success: what it refutes closes, what is due lets in twice as many trials and closes after eight; an event for each',
+      'the lease goes; failure: a block opens, ends later (never, where it becomes manual), or where it was due opens again one step higher; success: what it refutes closes, what is due lets in twice as many trials and closes after eight; an event for each',
     outcomes: ['noted', 'blocked', 'reopened', 'extended', 'duplicate'],
     refusals: ['no_upstream', 'upstream_busy'],
   },
   'provider.block': {
     guard:
       'three upstreams of the provider, and half of those used within a minute, have a block `server_error` that opened in that minute; or the provider has one, and this failure comes to it',
-    effect: 'one block on the provider opens, or opens again if it was due; the upstreams’ own close as `superseded`',
+    effect:
+      'one block on the provider opens, or opens again if it was due; the upstreams’ own close as `superseded`, but for manual ones',
     outcomes: ['reopened', 'superseded', 'blocked', 'none'],
     refusals: [],
   },
   'block.close': {
-    guard: 'open, and of the generation that was seen, where one is given',
+    guard:
+      'open, and of the generation that was seen, where one is given; a manual one only by an operator or a new credential',
     effect: 'closed as operator, credential, probe or snapshot, with actor and reason in its event',
     outcomes: ['closed', 'duplicate'],
     refusals: ['no_block', 'upstream_busy'],

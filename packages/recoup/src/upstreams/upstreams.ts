@@ -146,7 +146,7 @@ export class Upstreams {
 
   /**
    * Says how a use went, and gives its slot back. A failure with a `block` is `blocked`, `extended`, `reopened`, or `duplicate`: it was under
-   * way already when the block came. A success closes what it refutes. Refuses `no_upstream`.
+   * way already when the block came. A success closes what it refutes. `duplicate` too: its lease is gone, so it was heard before. Refuses `no_upstream`.
    */
   async report(input: checked.Report): Promise<Reported> {
     const row = checked.reportInput(input);
@@ -179,7 +179,10 @@ export class Upstreams {
     return this.report({ upstream, success: false, block, ...(actor === undefined ? {} : { actor }) });
   }
 
-  /** Ends a block, whatever its kind. `duplicate`: it is closed, or has changed since the `generation` that was seen. Refuses `no_block`. */
+  /**
+   * Ends a block. `duplicate`: it is closed, has changed since the `generation` that was seen, or is manual and only a probe or a snapshot
+   * speaks against it. Refuses `no_block`.
+   */
   async free(
     block: number,
     {
