@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../../packages/server/src/embedded/embedded.ts';
 import { Arena } from './arena.ts';
+import { CapacityArena, capacityRaces } from './capacity.ts';
 import { pairsOf, races } from './pairs.ts';
 
 const { values: options } = parseArgs({
@@ -19,6 +20,7 @@ if (options.help || !Number.isInteger(rounds) || rounds < 1 || !(callers >= 2 &&
 }
 
 const all = races();
+const ofCapacity = capacityRaces();
 const say = (line: string) => console.error(line);
 let stopped = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -47,11 +49,30 @@ try {
       );
   }
   problems = await arena.problems();
+  say(`  ${ofCapacity.length} races of capacity`);
+  await using capacity = await CapacityArena.on(server.url, callers);
+  for (const race of stopped ? [] : ofCapacity) {
+    const unexplained = await capacity.race(race);
+    if (unexplained) {
+      wrong.push(unexplained);
+      say(JSON.stringify(unexplained, null, 2));
+    }
+    if (stopped) break;
+  }
 } finally {
   await server.stop();
 }
 const ok = wrong.length === 0 && problems.length === 0 && !stopped;
-const report = { pairs: pairsOf(all), races: all.length, callers, rounds: done, unexplained: wrong, problems, ok };
+const report = {
+  pairs: pairsOf(all),
+  races: all.length,
+  ofCapacity: ofCapacity.length,
+  callers,
+  rounds: done,
+  unexplained: wrong,
+  problems,
+  ok,
+};
 if (options.json) console.log(JSON.stringify(report));
 else
   console.log(

@@ -27,6 +27,8 @@ export interface Removal {
 
 /** Worlds of the simulation that a guard's removal has to survive before other tests are asked: an ordinary and a crowded one. */
 const SEEDS = [1, 3];
+/** The same of capacity: a crowded one, and one whose providers are in trouble. */
+const SEEDS_OF_CAPACITY = [3, 5];
 
 const firstLine = (text: string) => text.split('\n')[0]!;
 
@@ -114,7 +116,7 @@ async function inSimulation(url: string, guard: Guard): Promise<{ by: string; sa
     both instanceof BothWorlds ? simulate(jobsIn(both), options) : simulate(capacityIn(both), options);
   const fallen = fall();
   try {
-    for (const seed of SEEDS) {
+    for (const seed of ofCapacity ? SEEDS_OF_CAPACITY : SEEDS) {
       let steps = 0;
       const progress = (done: number) => {
         steps = done;

@@ -11,6 +11,9 @@ const IN_TRANSACTION = [file('batches'), 'twins in a batch inside a transaction'
 const WHO = [file('job-list'), 'the end of an attempt says who worked on it'] as const;
 const BEHIND = [file('interleavings'), 'two transitions of a job that is'] as const;
 
+const PROVIDER = file('upstreams-provider');
+const NOT_HALF = [PROVIDER, 'three of eight in use are not half of them'] as const;
+
 /** A guard by its id, and the test that fails without it: file and beginning of its name. */
 export const TESTS: Readonly<Record<string, readonly [file: string, name: string]>> = {
   'wallet.grant · seen · when abs(total) > 9007199254740991': AT_LIMIT,
@@ -55,6 +58,9 @@ export const TESTS: Readonly<Record<string, readonly [file: string, name: string
   'job.succeed · ended · when done_attempt = b.attempt': WHO,
   'job.succeed · ended · when done_attempt = b.attempt #3': WHO,
   'job.succeed · ended · when done_attempt = b.attempt #4': WHO,
+  "provider.block · counted · u.used_at > recoup.clock() - interval '1 minute'": [PROVIDER, 'what was not used'],
+  'provider.block · counted · u.id not in (select subject_id from own)': [PROVIDER, 'the third of five that fail'],
+  'provider.block · seen · others <= failing': NOT_HALF,
 };
 
 const NO_LATE_LAPSE = 'a lapse is never definitive, so its late branch is never taken; job.fail has the same text';
@@ -102,6 +108,12 @@ export const REASONS: Readonly<Record<string, string>> = {
     'a refused input has the running sum of those before it, so the largest is the same',
   'job.succeed · locked · input.new_final_price is not null':
     'whether a shared batch takes the wallet at once; else the input is busy, and a statement that waits takes it',
+  'block.close, block.lapse · seen · twin > 1':
+    'an update takes one of two that would end a block, and the other goes again; this keeps it from hanging on the plan which is first',
+  'block.close, block.lapse · seen · generation is not null':
+    'what is compared with null is never another one; it says that none need be given',
+  '* · *.tableoid = *':
+    'a row’s place is its table and its number there; these tables have no parts, so the number is enough',
   'job.succeed · ended · when done_attempt = b.attempt #2':
     'no job has an upstream_id yet: the column is kept, and copied like upstream_ref',
 };

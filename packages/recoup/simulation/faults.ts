@@ -1,9 +1,10 @@
 // A pg client that loses its connection where it is told to: before a statement, before its commit, or before its answer.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { capacityModel } from '../model/capacity/model.ts';
 import { decodeAnswer } from '../src/db/database.ts';
 import type { RawAnswer } from '../src/db/runner.ts';
-import { capacityTransitions, transitions } from '../src/outcomes.ts';
+import { transitions } from '../src/outcomes.ts';
 import type { Fault } from './commands.ts';
 
 /** A transition that was sent, with what the server answered: known here also where the caller never hears of it. */
@@ -22,9 +23,8 @@ type Done = (error: unknown, result?: pg.QueryResult) => void;
 
 const NAMED = /^\/\* (\S+) \*\//;
 
-/** What a report books of its use goes before it, and is no transition of the models. */
-const isModeled = (name: string) =>
-  (name in transitions || name in capacityTransitions) && !/^(window|limit|snapshot|inbox)\./.test(name);
+/** What the models do not have, such as what a report books of its use, goes through whole. */
+const isModeled = (name: string) => name in transitions || name in capacityModel;
 
 /** The connections of one replica, and what is to befall them. */
 export class Faults {

@@ -1,5 +1,4 @@
 // The kinds of world a simulation can run: of jobs and money, and of capacity.
-import type { Capacity } from '../model/capacity/world.ts';
 import type { Queue } from '../model/world.ts';
 import type { BothWorlds } from './both-worlds.ts';
 import type { BothCapacities } from './capacity/both.ts';
@@ -33,6 +32,8 @@ export interface Kind<C> {
 
 /** In one of so many worlds a fifth of the commands overlap: slower, and where locks are put to the test. */
 const CROWDED_EVERY = 8;
+/** In one of so many worlds of capacity most failures are their provider's. */
+const TROUBLE_EVERY = 4;
 const isCrowded = (seed: number) => seed % CROWDED_EVERY === 3;
 
 const QUEUES: Readonly<Record<string, Partial<Queue>>> = {
@@ -65,8 +66,9 @@ export const capacityIn = (both: BothCapacities): Kind<CapacityCommand> => ({
     (call): CapacityCommand => ({ kind: 'calls', replica: 0, calls: [call], mode: 'single' }),
   ),
   traffic: (seed) => {
-    const traffic = new CapacityTraffic(new Dice(seed), both.fleet.size, both.tally, isCrowded(seed));
-    return () => traffic.next(both.world as Capacity);
+    const mood = { crowded: isCrowded(seed), inTrouble: seed % TROUBLE_EVERY === 1 };
+    const traffic = new CapacityTraffic(new Dice(seed), both.fleet.size, both.tally, mood);
+    return () => traffic.next(both.world);
   },
   deliver: (command) => both.deliver(command),
   verify: () => both.verify(),

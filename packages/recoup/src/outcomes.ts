@@ -172,16 +172,17 @@ export const capacityTransitions = {
   },
   'upstream.report': {
     guard:
-      'failure: the request began after the block opened, and with the credential of now, and says something new; success: the request began after the last evidence of the block, policy auto or rolling, or snapshot where it is due; never the status',
+      'the lease that it names is there, or it says itself when the request began; failure: the request began after the block opened, and with the credential of now, and says something new; success: the request began after the last evidence of the block, policy auto or rolling, or snapshot where it is due; never the status',
     effect:
-      'the lease goes; failure: a block opens, ends later, or where it was due opens again one step higher; success: what it refutes closes, what is due lets in twice as many trials and closes after eight, a manual block is marked as contradicted, once; an event for each that opens, changes or closes',
+      'the lease goes; failure: a block opens, ends later (never, where it becomes manual), or where it was due opens again one step higher; success: what it refutes closes, what is due lets in twice as many trials and closes after eight, a manual block is marked as contradicted, once; an event for each that opens, changes or closes',
     outcomes: ['noted', 'blocked', 'reopened', 'extended', 'duplicate'],
     refusals: ['no_upstream', 'upstream_busy'],
   },
   'provider.block': {
     guard:
       'three upstreams of the provider, and half of those used within a minute, have a block `server_error` that opened in that minute; or the provider has one, and this failure comes to it',
-    effect: 'one block on the provider opens, or opens again if it was due; the upstreams’ own close as `superseded`',
+    effect:
+      'one block on the provider opens, or opens again if it was due; the upstreams’ own close as `superseded`, but for manual ones',
     outcomes: ['reopened', 'superseded', 'blocked', 'none'],
     refusals: [],
   },

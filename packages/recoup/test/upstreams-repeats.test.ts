@@ -88,6 +88,15 @@ onEvery('a probe or a snapshot does not end a manual block; a person or a new cr
   }
 });
 
+onEvery('one block ended by two at once, in one statement: one of them ends it', async (s) => {
+  const { names } = await poolOf(s, 1);
+  for (let round = 0; round < 5; round++) {
+    const { block } = await s.recoup.upstreams.block(names[0]!, { reason: 'unpaid' });
+    const got = await Promise.all(times(4, (i) => answer(s.recoup.upstreams.free(block!, { actor: `person ${i}` }))));
+    expect(got.sort()).toEqual(['closed', 'duplicate', 'duplicate', 'duplicate']);
+  }
+});
+
 onEvery('trouble of the provider does not end what needs a person at one of its upstreams', async (s) => {
   const { names } = await poolOf(s, 4);
   const broken: BlockFacts = { kind: 'server_error', policy: 'auto' };

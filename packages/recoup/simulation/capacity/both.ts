@@ -1,7 +1,7 @@
 // The model of capacity and a database side by side: every command is given to both, then what was written is compared.
 import { capacityInvariants } from '../../model/capacity/invariants.ts';
 import { forget, unused } from '../../model/capacity/model.ts';
-import { type Capacity, emptyCapacity, pass } from '../../model/capacity/world.ts';
+import { type Capacity, emptyCapacity, type Lease, pass } from '../../model/capacity/world.ts';
 import { nameOf } from '../../model/promises.ts';
 import type { InTransaction } from '../../src/index.ts';
 import type { TestDatabase } from '../../src/testing.ts';
@@ -244,7 +244,11 @@ export class BothCapacities implements Spelling {
   #around(rows: CapacityRows): Around {
     const before = this.#world;
     return {
-      leaseOf: (lease) => (rows.leases[lease] as { upstream?: string } | undefined)?.upstream,
+      // One that lapsed was not given just now.
+      leaseOf: (id) => {
+        const lease = rows.leases[id] as Lease | undefined;
+        return lease && lease.leaseUntil > before.clock ? lease.upstream : undefined;
+      },
       nameOfBlock: (id) => this.#names.get(id),
       at: (ms) => this.at(ms),
       differences: (world) => capacityDifferences(rows, before, world),

@@ -27,16 +27,19 @@ const JUMPS = {
   ...{ [-1]: 1, [-2000]: 1, [-60000]: 1 },
 };
 
+/** In trouble: servers fail one after the other, and time goes by in small pieces, so that providers come to be out. */
+const TROUBLE = { JUMPS: { 1: 30, 999: 20, 10000: 18, 30000: 12, 31000: 4, 61000: 2, [-1]: 1 }, failing: 0.75 };
+
 const UPSTREAMS: readonly Registering[] = [
   { upstream: 'a', pool: 'p', provider: 'x', quotaGroup: 'g', maxConcurrency: 2, priority: 4 },
-  { upstream: 'b', pool: 'p', provider: 'x', quotaGroup: 'g', route: 'r' },
+  { upstream: 'g', pool: 'p', provider: 'x', quotaGroup: 'g', route: 'r' },
   { upstream: 'c', pool: 'p', provider: 'x', route: 'r', maxConcurrency: 1 },
-  { upstream: 'd', pool: 'p', provider: 'y', weight: 4 },
+  { upstream: 'x', pool: 'p', provider: 'y', weight: 4 },
   { upstream: 'e', pool: 'q', provider: 'x', priority: 9 },
   { upstream: 'f', pool: 'q', provider: 'y', maxConcurrency: 3 },
 ];
 
-/** What starts every world. */
+/** What starts every world. Some upstreams, groups and providers have the same id: only their type tells them apart. */
 export const CAPACITY_OPENING: readonly CapacityCall[] = UPSTREAMS.map((input) => ({
   transition: 'upstream.register',
   input,
@@ -53,8 +56,16 @@ export class CapacityTraffic {
   /** Signals under way, and copies of some that arrived already. */
   readonly #flight: CapacityCall[] = [];
 
-  /** `crowded`: much of it overlaps. */
-  constructor(dice: Dice, replicas: number, tally: Tally, crowded: boolean) {
+  readonly #inTrouble: boolean;
+
+  /** `crowded`: much of it overlaps. `inTrouble`: most of what fails is the provider's. */
+  constructor(
+    dice: Dice,
+    replicas: number,
+    tally: Tally,
+    { crowded, inTrouble }: Record<'crowded' | 'inTrouble', boolean>,
+  ) {
+    this.#inTrouble = inTrouble;
     this.#dice = dice;
     this.#replicas = replicas;
     this.#tally = tally;
@@ -65,7 +76,7 @@ export class CapacityTraffic {
   next(world: Capacity): CapacityCommand {
     const replica = this.#dice.between(0, this.#replicas - 1);
     const kind = this.#dice.weighted(this.#kinds);
-    if (kind === 'clock') return { kind, ms: Number(this.#dice.weighted(JUMPS)) };
+    if (kind === 'clock') return { kind, ms: Number(this.#dice.weighted(this.#inTrouble ? TROUBLE.JUMPS : JUMPS)) };
     if (kind === 'crash') return { kind, replica };
     if (kind === 'sweep') {
       const rival = this.#rival(replica);
@@ -227,6 +238,7 @@ export class CapacityTraffic {
   }
 
   #said(world: Capacity): BlockSaid {
+    if (this.#inTrouble && this.#dice.chance(TROUBLE.failing)) return { kind: 'server_error', ...auto };
     const seconds = this.#dice.pick([5, 30, 60, 600, 7200]) * SECOND;
     const said = this.#dice.pick<BlockSaid>([
       ...Array.from({ length: 6 }, () => ({ kind: 'server_error', ...auto })),
