@@ -279,12 +279,23 @@ export function items<T, R>(what: string, values: readonly T[], read: (value: T)
   });
 }
 
-/** Refuses fields that are not known: a misspelt option must not be silently ignored. */
+/** Reads what a caller gave: an object whose own code throws (a getter, a proxy) is his mistake. */
+export function readable<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InvalidInput) throw error;
+    throw new InvalidInput(field, 'cannot be read: a getter of it throws', { cause: error });
+  }
+}
+
+/** Refuses fields that are not known: a misspelt option must not be silently ignored. And those that cannot be read, inherited ones too. */
 export function onlyFields(what: string, value: unknown, known: readonly string[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidInput(what, `must be an object with the fields ${known.join(', ')}; got ${shown(value)}`);
   }
-  for (const key of Object.keys(value)) {
+  for (const key of readable(what, () => Object.keys(value))) {
     if (!known.includes(key)) throw new InvalidInput(key, `is not a field of ${what}; known: ${known.join(', ')}`);
   }
+  for (const key of known) readable(key, () => (value as Record<string, unknown>)[key]);
 }

@@ -165,6 +165,16 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
       await api.refused('upstreams.report', 'no_upstream', { upstream: 'nobody', success: true });
     });
 
+    test('a status that no answer has is the caller’s mistake', async () => {
+      const { ids } = await pool();
+      for (const status of [9999, -1, 200.5, '429'])
+        for (const name of ['upstreams.report', 'upstreams.note']) {
+          const { field } = await api.refused(name, 'invalid', { upstream: ids[0], answer: { status } });
+          expect(field).toBe('answer.status');
+        }
+      expect(await api.call('upstreams.explain', { upstream: ids[0] })).toMatchObject({ usable: true });
+    });
+
     test('a failure without a block blames nobody', async () => {
       const { ids } = await pool();
       expect(await api.call('upstreams.report', { upstream: ids[0], success: false })).toEqual({

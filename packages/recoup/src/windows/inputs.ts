@@ -123,7 +123,7 @@ export function setInput(input: SetLimit) {
 function usedInput(used: unknown): Record<string, number> {
   if (typeof used !== 'object' || used === null || Array.isArray(used))
     throw new InvalidInput('use', 'must be an object of integers by unit, as { requests: 1, tokens: 1200 }');
-  const units = Object.entries(used);
+  const units = check.readable('use', () => Object.entries(used));
   if (units.length > MAX_UNITS) throw new InvalidInput('use', `must have at most ${MAX_UNITS} units`);
   for (const [unit, amount] of units) {
     check.id('use key', unit);
