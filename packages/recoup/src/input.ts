@@ -1,5 +1,6 @@
 // Checks of what callers give: each names the field and what is allowed, before anything reaches the database.
 import { InvalidInput } from './errors.ts';
+import { readable } from './readable.ts';
 
 /** The largest amount, and the largest balance either way: 2^53 − 1. */
 export const MAX_AMOUNT = Number.MAX_SAFE_INTEGER;
@@ -277,16 +278,6 @@ export function items<T, R>(what: string, values: readonly T[], read: (value: T)
       throw new InvalidInput(`${what}[${index}]${inside}`, rule);
     }
   });
-}
-
-/** Reads what a caller gave: an object whose own code throws (a getter, a proxy) is his mistake. */
-export function readable<T>(field: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof InvalidInput) throw error;
-    throw new InvalidInput(field, 'cannot be read: a getter of it throws', { cause: error });
-  }
 }
 
 /** Refuses fields that are not known: a misspelt option must not be silently ignored. And those that cannot be read, inherited ones too. */

@@ -1,6 +1,7 @@
 // decode(): an answer of a provider in, its facts out. Pure: no clock but the caller's, nothing kept.
 import { InvalidInput } from '../errors.ts';
-import { integer, readable } from '../input.ts';
+import { integer } from '../input.ts';
+import { readable } from '../readable.ts';
 import { ALL, type Answer, type Facts, type Hint, type Snapshot } from './facts/facts.ts';
 import { durationAfter } from './parsing/durations.ts';
 import { firstOf, type Rule, type Verdict, verdictOf } from './parsing/match.ts';
