@@ -121,6 +121,10 @@ describe('every operation', () => {
     const account = { upstream, pool, provider: newId('provider'), maxConcurrency: 1 };
     expect(await client.upstreams.register(account)).toEqual({ outcome: 'registered' });
     expect(await client.upstreams.change({ upstream, weight: 2 })).toEqual({ outcome: 'changed' });
+    expect(await client.upstreams.change({ upstream, maxConcurrency: null })).toEqual({ outcome: 'changed' });
+    expect(await client.upstreams.change({ upstream, maxConcurrency: 1, quotaGroup: null })).toEqual({
+      outcome: 'changed',
+    });
     const selected = await client.upstreams.select({ pool, lease });
     expect(selected).toMatchObject({ outcome: 'selected', upstream, lease, retryAfterMs: null });
     expect(await client.upstreams.select({ pool, lease })).toEqual(selected);
@@ -141,7 +145,15 @@ describe('every operation', () => {
     });
     expect(await client.upstreams.free({ block })).toEqual({ outcome: 'closed' });
     const events = await collect(client.upstreams.history.each({ upstream, limit: 1 }));
-    expect(events.map(({ type }) => type)).toEqual(['closed', 'opened', 'opened', 'changed', 'registered']);
+    expect(events.map(({ type }) => type)).toEqual([
+      'closed',
+      'opened',
+      'opened',
+      'changed',
+      'changed',
+      'changed',
+      'registered',
+    ]);
     expect(await collect(client.upstreams.list.each({ pool, limit: 1 }))).toMatchObject([{ upstream, usable: false }]);
     expect(await client.pools.get({ pool })).toMatchObject({ usable: false });
     expect((await client.pools.explain({ pool })).upstreams).toMatchObject([{ upstream }]);

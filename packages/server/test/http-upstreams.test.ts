@@ -47,6 +47,23 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
       await api.refused('upstreams.change', 'upstream_retired', { upstream: account.upstream, status: 'on' });
     });
 
+    test('null takes the slots and the group back to none; the history has it', async () => {
+      const { ids } = await pool(1, { maxConcurrency: 1, quotaGroup: 'g' });
+      const upstream = ids[0]!;
+      const none = { upstream, maxConcurrency: null, quotaGroup: null };
+      expect(await api.call('upstreams.change', { upstream, maxConcurrency: null })).toEqual({ outcome: 'changed' });
+      expect(await api.call('upstreams.change', none)).toEqual({ outcome: 'changed' });
+      expect(await api.call('upstreams.change', none)).toEqual({ outcome: 'duplicate' });
+      const { events } = await api.call('upstreams.history', { upstream });
+      expect(events.map(({ settings }: Json) => [settings.maxConcurrency, settings.quotaGroup])).toEqual([
+        [null, null],
+        [null, 'g'],
+        [1, 'g'],
+      ]);
+      const { rule } = await api.refused('upstreams.change', 'invalid', { upstream, maxConcurrency: 0 });
+      expect(rule).toContain('1');
+    });
+
     test.each([
       ['upstreams.register', { provider: 'x' }, 'pool'],
       ['upstreams.register', { pool: 'p', provider: 'x', secret: 'sk-1' }, 'secret'],
@@ -163,6 +180,16 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
         closed: 1,
       });
       await api.refused('upstreams.report', 'no_upstream', { upstream: 'nobody', success: true });
+    });
+
+    test('a status that no answer has is the caller’s mistake', async () => {
+      const { ids } = await pool();
+      for (const status of [9999, -1, 200.5, '429'])
+        for (const name of ['upstreams.report', 'upstreams.note']) {
+          const { field } = await api.refused(name, 'invalid', { upstream: ids[0], answer: { status } });
+          expect(field).toBe('answer.status');
+        }
+      expect(await api.call('upstreams.explain', { upstream: ids[0] })).toMatchObject({ usable: true });
     });
 
     test('a failure without a block blames nobody', async () => {

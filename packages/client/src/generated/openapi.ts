@@ -3925,8 +3925,7 @@ export interface operations {
                     pool: string;
                     /** @description Whose account it is: `openai`, `fal` … 1 to 200 printable characters, not "." or "..". */
                     provider: string;
-                    /** @description What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..". */
-                    quotaGroup?: string;
+                    quotaGroup?: string | null;
                     /** @description The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..". */
                     route?: string;
                     /** @description Where the credential is kept: a name in your secret store, never the secret. */
@@ -3935,8 +3934,7 @@ export interface operations {
                     priority?: number;
                     /** @description Its share among those of one priority; 1 unless set. */
                     weight?: number;
-                    /** @description Uses at once; no limit unless set. */
-                    maxConcurrency?: number;
+                    maxConcurrency?: number | null;
                     /** @description Who did it. */
                     actor?: string;
                     /** @description Why, for people. Cut at 2,000 characters. */
@@ -3974,8 +3972,7 @@ export interface operations {
                      * @enum {string}
                      */
                     status?: "on" | "off" | "draining" | "retired";
-                    /** @description What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..". */
-                    quotaGroup?: string;
+                    quotaGroup?: string | null;
                     /** @description The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..". */
                     route?: string;
                     /** @description Where the credential is kept: a name in your secret store, never the secret. */
@@ -3984,8 +3981,7 @@ export interface operations {
                     priority?: number;
                     /** @description Its share among those of one priority; 1 unless set. */
                     weight?: number;
-                    /** @description Uses at once; no limit unless set. */
-                    maxConcurrency?: number;
+                    maxConcurrency?: number | null;
                     /** @description Who did it. */
                     actor?: string;
                     /** @description Why, for people. Cut at 2,000 characters. */

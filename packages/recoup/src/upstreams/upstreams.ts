@@ -122,7 +122,9 @@ export class Upstreams {
   }
 
   /** Takes an upstream out by hand, until it is freed by hand. */
-  async block(upstream: string, { reason, actor }: { reason: string; actor?: string }): Promise<Reported> {
+  async block(upstream: string, input: { reason: string; actor?: string }): Promise<Reported> {
+    check.onlyFields('block', input, ['reason', 'actor']);
+    const { reason, actor } = input;
     const block = { kind: 'operator', policy: 'manual', source: 'operator', reason } as const;
     return this.report({ upstream, success: false, block, ...(actor === undefined ? {} : { actor }) });
   }
@@ -133,18 +135,15 @@ export class Upstreams {
    */
   async free(
     block: number,
-    {
-      as = 'operator',
-      generation,
-      reason,
-      actor,
-    }: {
+    input: {
       as?: 'operator' | 'credential' | 'probe' | 'snapshot';
       generation?: number;
       reason?: string;
       actor?: string;
     } = {},
   ): Promise<{ outcome: CapacityOutcome<'block.close'> }> {
+    check.onlyFields('free', input, ['as', 'generation', 'reason', 'actor']);
+    const { as = 'operator', generation, reason, actor } = input;
     const answer = await this.#runner.call(closeBlock, {
       block_id: check.integer('block', block, 1, check.MAX_AMOUNT),
       generation: check.optionalInteger('generation', generation, 1, 2_147_483_647),

@@ -78,10 +78,10 @@ const CHANGES: Readonly<Record<string, string>> = {
   credential: 'another credential',
 };
 
-/** What was decided of the upstream, as of this event of its own: what is empty is left out. */
+/** What was decided of the upstream, as of this event of its own. Of the first one what is empty is left out; later it may have been taken back. */
 function decided({ type, settings }: Event): string {
-  const set = Object.entries(settings ?? {}).filter(([, value]) => value !== null);
-  return `${CHANGES[type]}${set.length === 0 ? '' : `: ${set.map(([name, value]) => `${name} ${value}`).join(', ')}`}`;
+  const set = Object.entries(settings ?? {}).filter(([, value]) => value !== null || type === 'changed');
+  return `${CHANGES[type]}${set.length === 0 ? '' : `: ${set.map(([name, value]) => `${name} ${value ?? 'none'}`).join(', ')}`}`;
 }
 
 function what(event: Event): string {

@@ -34,14 +34,22 @@ export const leaseMs = s.optional(s.durationMs('How long the slot is held; 60,00
 
 /** What an operator decides about an upstream. */
 export const settings = {
-  quotaGroup: s.optional(s.id('What shares a quota at the provider: a project, an organization.')),
+  quotaGroup: s.optional(
+    s.orNull(
+      s.id(
+        'What shares a quota at the provider: a project, an organization; null: nothing, also where there was a group.',
+      ),
+    ),
+  ),
   route: s.optional(s.id('The way there: a proxy, an egress address; `direct` unless set.')),
   credentialRef: s.optional(
     s.text('Where the credential is kept: a name in your secret store, never the secret.', 500),
   ),
   priority: s.optional(s.count('0 first … 9 last; 5 unless set.', 0, 9)),
   weight: s.optional(s.count('Its share among those of one priority; 1 unless set.', 1, 1000)),
-  maxConcurrency: s.optional(s.count('Uses at once; no limit unless set.', 1, 1_000_000)),
+  maxConcurrency: s.optional(
+    s.orNull(s.count('Uses at once; no limit unless set. null: no limit, also where there was one.', 1, 1_000_000)),
+  ),
 };
 
 export const expectedRecoveryAt = (description: string) => maybeInstant(`${description} An estimate.`);
