@@ -174,6 +174,7 @@ describe('every operation', () => {
     expect(await client.limits.list({ upstream })).toMatchObject({ limits: [{ limit: limit2, used: 4 }] });
     expect(await client.limits.reset({ limit: limit2 })).toEqual({ outcome: 'reset' });
     expect((await client.limits.windows({ limit: limit2 })).windows.length).toBeGreaterThan(0);
+    expect((await client.estimates.report({})).scores).toEqual(expect.any(Array));
     expect(await client.limits.end({ limit: limit2 })).toEqual({ outcome: 'ended' });
     expect(await client.limits.get({ limit: limit2 })).toMatchObject({ endedAt: expect.any(String) });
     expect(await client.upstreams.note({ upstream, snapshots: [{ name: 'w', used: 0.5 }] })).toMatchObject({

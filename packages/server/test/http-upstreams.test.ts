@@ -228,6 +228,7 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
       const { blocks } = await api.call('blocks.list', { policy: 'manual', limit: 1000 });
       const listed = blocks.find((one: Json) => one.block === block);
       expect(listed).toMatchObject({ subject: `upstream:${upstream}`, halfOpen: false, generation: 1 });
+      expect(await api.call('estimates.report')).toEqual({ scores: expect.any(Array) });
       for (const as of ['probe', 'snapshot']) await api.refused('upstreams.free', 'manual_block', { block, as });
       expect(await api.call('upstreams.free', { block, generation: 7 })).toEqual({ outcome: 'duplicate' });
       expect(await api.call('upstreams.free', { block, generation: 1, reason: 'paid', actor: 'bob' })).toEqual({

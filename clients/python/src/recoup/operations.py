@@ -773,6 +773,15 @@ class Pools(Group):
         return self._client._call("pools.explain", {"pool": pool, "model": model, "capability": capability, "limit": limit}, options)
 
 
+class Estimates(Group):
+    def report(self, *, since: str = OMIT, options: Optional[Options] = None) -> "EstimateReport":
+        """How often the time held at which upstreams were said to be back, and how far off it was, by who said it.
+
+        since: Only blocks that ended at this instant or after it.
+        """
+        return self._client._call("estimates.report", {"since": since}, options)
+
+
 class Inbox(Group):
     def list(self, *, pool: str = OMIT, owner: str = OMIT, unowned: bool = OMIT, snoozed: bool = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "InboxPage":
         """What needs a person now, oldest first, page by page.
@@ -973,6 +982,7 @@ class Groups:
         self.blocks = Blocks(self)
         self.limits = Limits(self)
         self.pools = Pools(self)
+        self.estimates = Estimates(self)
         self.inbox = Inbox(self)
         self.feed = Feed(self)
         self.epochs = Epochs(self)
@@ -1048,6 +1058,7 @@ OPERATIONS: Dict[str, Operation] = {
     "pools.list": Operation("GET", "/v1/pools", ("cursor", "limit",), None, None, "pools", None, True),
     "pools.get": Operation("GET", "/v1/pools/{pool}", ("model", "capability",), None, None, None, None, True),
     "pools.explain": Operation("GET", "/v1/pools/{pool}/explain", ("model", "capability", "limit",), None, None, None, None, True),
+    "estimates.report": Operation("GET", "/v1/estimates", ("since",), None, None, None, None, True),
     "inbox.list": Operation("GET", "/v1/inbox", ("pool", "owner", "unowned", "snoozed", "cursor", "limit",), None, None, "items", None, True),
     "inbox.take": Operation("POST", "/v1/inbox/{item}/take", (), "fields", None, None, 4194304, True),
     "inbox.snooze": Operation("POST", "/v1/inbox/{item}/snooze", (), "fields", None, None, 4194304, True),

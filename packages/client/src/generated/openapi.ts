@@ -1270,6 +1270,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/estimates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How often the time held at which upstreams were said to be back, and how far off it was, by who said it
+         * @description Of the newest 10,000 blocks that ended, or those since an instant. A provider’s order to wait is scored as a guess of ours is. Ends by hand, by time and with the provider’s are set aside as unknown.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["estimates.report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/inbox": {
         parameters: {
             query?: never;
@@ -1929,11 +1951,38 @@ export interface components {
             scope: string | null;
             until: string | null;
             reason: string | null;
+            revision: number | null;
             nextStep: string | null;
             limit: string | null;
             unit: string | null;
             used: number | null;
             amount: number | null;
+        };
+        /** @description What the estimate rests on. */
+        Estimate: {
+            /**
+             * Format: date-time
+             * @description The estimate.
+             */
+            at: string;
+            /**
+             * @description Who says so; `window`: a limit’s next one.
+             * @enum {string}
+             */
+            source: "retry_after" | "reset_announced" | "backoff" | "operator" | "window";
+            revision: number | null;
+            range: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                to: string;
+            } | null;
         };
         Upstream: {
             upstream: string;
@@ -1954,6 +2003,7 @@ export interface components {
             /** @description Every check that fails, not only the first. */
             failing: components["schemas"]["FailingCheck"][];
             expectedRecoveryAt: string | null;
+            estimate: components["schemas"]["Estimate"] | null;
             tightUntil: string | null;
             lastUsedAt: string | null;
             /**
@@ -2021,6 +2071,7 @@ export interface components {
             leaseUntil: string | null;
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
+            estimate: components["schemas"]["Estimate"] | null;
         };
         /** @description One of `status`, `body` and `error` is needed. Nothing of it is logged. */
         ProviderAnswer: {
@@ -2203,6 +2254,33 @@ export interface components {
             usable: boolean;
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
+            estimate: components["schemas"]["Estimate"] | null;
+        };
+        EstimateScore: {
+            provider: string | null;
+            /** @description The class of trouble. */
+            kind: string;
+            /** @enum {string} */
+            source: "retry_after" | "reset_announced" | "backoff" | "operator" | "window";
+            /** @description Estimates whose end is known. */
+            count: number;
+            /** @description Back when it was said, within a second. */
+            held: number;
+            /** @description Back before it was said. */
+            late: number;
+            /** @description Not back yet when it was said. */
+            early: number;
+            /** @description A tenth was earlier than this, in ms; below 0 it was back earlier than said. */
+            low: number;
+            /** @description Half was, in ms; below 0 it was back earlier than said. */
+            median: number;
+            /** @description Nine tenths were, in ms; below 0 it was back earlier than said. */
+            high: number;
+            /** @description Blocks that ended so that nobody knows. */
+            unknown: number;
+        };
+        EstimateReport: {
+            scores: components["schemas"]["EstimateScore"][];
         };
         InboxItem: {
             item: string;
@@ -4798,6 +4876,29 @@ export interface operations {
                     "application/json": {
                         upstreams: components["schemas"]["Upstream"][];
                     };
+                };
+            };
+        };
+    };
+    "estimates.report": {
+        parameters: {
+            query?: {
+                /** @description Only blocks that ended at this instant or after it. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EstimateReport"];
                 };
             };
         };

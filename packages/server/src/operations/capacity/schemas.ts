@@ -52,6 +52,25 @@ export const settings = {
   ),
 };
 
+/** Who says when something is back. */
+export const SOURCES = ['retry_after', 'reset_announced', 'backoff', 'operator', 'window'] as const;
+
+export const estimate = s.orNull(
+  s.fields(
+    {
+      at: s.instant('The estimate.'),
+      source: s.oneOf(SOURCES, 'Who says so; `window`: a limit’s next one.'),
+      revision: s.orNull(Type.Integer({ description: 'Which of the estimates of its block.' })),
+      range: s.orNull(
+        s.fields(
+          { from: s.instant(), to: s.instant() },
+          { description: 'When four of five that were estimated so came back; null: fewer than 20 are known.' },
+        ),
+      ),
+    },
+    { title: 'Estimate', description: 'What the estimate rests on.' },
+  ),
+);
 export const expectedRecoveryAt = (description: string) => maybeInstant(`${description} An estimate.`);
 
 const Failing = s.fields(
@@ -65,6 +84,7 @@ const Failing = s.fields(
     scope: s.orNull(Type.String({ description: 'Empty: everything; else `model:…`, `capability:…`.' })),
     until: maybeInstant('When it is expected to end; null: not by time.'),
     reason: maybeText,
+    revision: s.orNull(Type.Integer({ description: 'How many events the block has: a later estimate has more.' })),
     nextStep: s.orNull(Type.String({ description: 'What a person can do.' })),
     limit: s.orNull(Type.String({ description: 'Of `quota`: the limit that is used up.' })),
     unit: maybeText,
@@ -90,6 +110,7 @@ export const Upstream = s.fields(
     usable: s.flag('Whether it may be used now.'),
     failing: Type.Array(Failing, { description: 'Every check that fails, not only the first.' }),
     expectedRecoveryAt: expectedRecoveryAt('When it is back; null: a person has to act first.'),
+    estimate,
     tightUntil: maybeInstant(
       'Its provider says that little is left until then: it comes after the others of its priority.',
     ),
