@@ -53,7 +53,9 @@ export interface Uses {
 /** `lines`: what the workers wrote. Once every job has ended. */
 export async function auditUses(postgres: Postgres, lines: readonly string[]): Promise<Uses> {
   const acknowledged = [...new Set(lines.flatMap((line) => /^used (.*)$/.exec(line)?.[1] ?? []))];
-  const booked = await postgres.query(`select limit_id || ' ' || substr(key, 5) as use from recoup.uses where key like 'key:%'`);
+  const booked = await postgres.query(
+    `select limit_id || ' ' || substr(key, 5) as use from recoup.uses where key like 'key:%'`,
+  );
   const known = new Set(booked.map(({ use }) => String(use)));
   const kept = await postgres.query(
     `select upstream_id || ' has ' || count(*) || ' slots out, until ' || max(lease_until) as kept from recoup.upstream_leases
