@@ -59,6 +59,13 @@ insert into recoup.block_events (block_id, generation, type, at, step, evidence_
 insert into recoup.upstreams (id, pool, provider, turn_at, registered_at) select 't' || i, 'trial', 'tried', now(), now() from generate_series(0, 9) i;
 insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opened_at, evidence_at, until)
   values ('provider', 'tried', 'overloaded', 'backoff', 'auto', now() - interval '2 hours', now() - interval '2 hours', now() - interval '1 hour');
+insert into recoup.upstreams (id, pool, provider, turn_at, registered_at, blocked_until)
+  select 'taken' || i, 'taken', 'x', now(), now(), now() - interval '1 hour' from generate_series(0, 499) i;
+insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opened_at, evidence_at, until)
+  select 'upstream', id, 'rate_limited', 'backoff', 'auto', now() - interval '2 hours', now() - interval '2 hours', blocked_until
+  from recoup.upstreams where pool = 'taken';
+insert into recoup.upstream_leases (id, upstream_id, provider, route, leased_at, lease_until)
+  select 'l' || id, id, 'x', 'direct', now() - interval '10 minutes', now() + interval '1 hour' from recoup.upstreams where pool = 'taken';
 insert into recoup.upstream_leases (id, upstream_id, provider, route, leased_at, lease_until)
   select 'l' || i, 'u' || i, 'x' || i % 100, 'direct', now() - interval '10 minutes', now() + interval '1 hour'
   from generate_series(0, ${UPSTREAMS - 1}) i;
@@ -143,6 +150,7 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
     ['a selection with a new key', selectUpstream, { ...select, sticky: 'new', sticky_ms: 60_000 }, 400],
     ['a selection from a pool that is not there', selectUpstream, { ...select, pool: 'none' }, 300],
     ['a selection where the provider is on trial', selectUpstream, { ...select, pool: 'trial' }, 1000],
+    ['a selection where all of 500 are on trial', selectUpstream, { ...select, pool: 'taken' }, 20_000],
     ['whether it is the provider', blockProvider, { provider: 'x1' }, 300],
     ['when a pool is back', explainUpstreams, { pool: 'p', nearest: 20 }, 8000],
     ['why one is out', explainUpstreams, { upstream_id: 'u1' }, 200],

@@ -76,7 +76,7 @@ const HOLES: Readonly<Record<string, readonly [good: string, bad: string]>> = {
   'a success does not look at when its request began': ['limit 1) < h.began', 'limit 1) is not null'],
   'a failure that was under way counts': ['when began <= b_opened_at or', 'when false or'],
   'a repeat is taken for a request of now': ["when reported then 'duplicate'", "when false then 'duplicate'"],
-  'a report keeps its slot': ['where l.id = d.lease_id and l.upstream_id = d.upstream_id)', 'where false)'],
+  'a report keeps its slot': ['where l.id = any (array(select lease_id from over))', 'where false'],
   'two failures are the provider’s': ['when failing >= 3 and', 'when failing >= 2 and'],
 };
 

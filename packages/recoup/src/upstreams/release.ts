@@ -11,7 +11,8 @@ export const releaseUpstream = statement<typeof releaseColumns, RawAnswer>(
   releaseColumns,
   () => `
 gone as (
-  delete from recoup.upstream_leases l using (select distinct lease_id from input) i where l.id = i.lease_id returning l.id),
+  -- By an array, here and below, so that a plan from before there were any does not read them all.
+  delete from recoup.upstream_leases l where l.id = any (array(select lease_id from input)) returning l.id),
 seen as (
   select i.*, g.id is not null and row_number() over (partition by i.lease_id order by i.ord) = 1 as wins
   from input i full join gone g on g.id = i.lease_id)${answerEach('seen', `case when wins then 'released' else 'duplicate' end`, {})}`,
@@ -33,7 +34,7 @@ until as materialized (
   select lease_id, max(recoup.clock() + lease_ms * interval '1 millisecond') as lease_until from input group by lease_id),
 kept as (
   update recoup.upstream_leases l set lease_until = greatest(l.lease_until, u.lease_until) from until u
-  where l.id = u.lease_id and l.lease_until > recoup.clock()
+  where l.id = u.lease_id and l.id = any (array(select lease_id from input)) and l.lease_until > recoup.clock()
   returning l.id, l.lease_until),
 seen as (select i.*, k.id, k.lease_until from input i full join kept k on k.id = i.lease_id)${answerEach(
     'seen',

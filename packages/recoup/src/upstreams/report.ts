@@ -69,7 +69,7 @@ const ENDED_SINCE = `exists (
 /** The open blocks of the upstream of `s` and of what it shares with others. */
 const blocksAround = (s: string, where: string) => `${subjectsOf(s, 'upstream_id')}
     cross join lateral (
-      select b.id as b_id from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and ${where}) b`;
+      select b.id as b_id from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and ${where} offset 0) b`;
 
 /** When the request of an input `i` with the lease `l` began. */
 const BEGAN = `least(coalesce(l.leased_at, i.started_at, recoup.clock() - coalesce(i.elapsed_ms, 0) * interval '1 millisecond'), recoup.clock())`;
@@ -109,7 +109,7 @@ export const reportUpstream = statement<typeof columns, ReportRow>(
 plain as materialized (
   select i.ord, i.lease_id, i.upstream_id, u.provider, ${BEGAN} as began
   from input i
-  cross join lateral (select id, provider, quota_group, route from recoup.upstreams where id = i.upstream_id) u
+  cross join lateral (select id, provider, quota_group, route from recoup.upstreams where id = i.upstream_id offset 0) u
   left join lateral ${heldLease(lock)} on true
   where i.success and (i.lease_id is null or l.leased_at is not null)
     and not exists (select from input f where f.upstream_id = i.upstream_id and not f.success or f.lease_id = i.lease_id and f.ord <> i.ord)
@@ -231,17 +231,23 @@ done as materialized (
 answered as (
   select ord, outcome, block, block_until, case outcome when 'duplicate' then b_step else step_no end as step_no, closed, recoveries, provider, began from done
   union all select ord, 'noted', null, null, null, 0, null, provider, began from plain),
+over as materialized (
+  select lease_id, upstream_id from done where outcome not in ('busy', 'again') union all select lease_id, upstream_id from plain),
 given as (
-  delete from recoup.upstream_leases l using (
-    select lease_id, upstream_id from done where outcome not in ('busy', 'again') union all select lease_id, upstream_id from plain) d
-  where l.id = d.lease_id and l.upstream_id = d.upstream_id)${answerEach('answered', 'outcome', {
-    block: 'block',
-    until: 'block_until',
-    step: 'step_no',
-    closed: 'closed',
-    recoveries: 'recoveries',
-    provider: 'provider',
-    began: 'began',
-  })}`,
+  -- By an array, so that a plan from before there were any does not read them all.
+  delete from recoup.upstream_leases l
+  where l.id = any (array(select lease_id from over)) and exists (select from over d where d.lease_id = l.id and d.upstream_id = l.upstream_id))${answerEach(
+    'answered',
+    'outcome',
+    {
+      block: 'block',
+      until: 'block_until',
+      step: 'step_no',
+      closed: 'closed',
+      recoveries: 'recoveries',
+      provider: 'provider',
+      began: 'began',
+    },
+  )}`,
   { holds: 'upstream_id' },
 );

@@ -129,5 +129,5 @@ given as (select upstream_id, lease_until from prior where same union all select
 select json_build_array(json_build_object('ord', 1, 'outcome',
   case when exists (select from given) then 'selected' when exists (select from prior) then 'conflict' when exists (select from pick) or exists (select from stuck) then 'again' else 'none' end,
   'upstream', u.id, 'provider', u.provider, 'credential_ref', u.credential_ref, 'lease_until', g.lease_until))::text as answer
-from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id) u on true`,
+from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id offset 0) u on true`,
 );

@@ -5,7 +5,7 @@ import { type LockMode, render } from '../../src/db/statement.ts';
 import { type TestDatabase, testDatabase } from '../../src/testing.ts';
 
 /** Options of a connection whose plans are those that serve: generic, and through indexes. */
-const generic = '-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan';
+export const generic = '-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan';
 
 /** A database that `fill` fills, whose statistics are from when the tables were empty, and a client whose plans are those that serve. */
 export async function withOldStatistics(
@@ -30,23 +30,27 @@ export async function blocksTouched(
   inputs: object[],
   mode: LockMode,
 ): Promise<number> {
-  const { text } = render(statement, mode, 'recoup');
-  await client.query(`prepare probe (text) as ${text}`);
+  await client.query(`prepare probe (text) as ${render(statement, mode, 'recoup').text}`);
   try {
-    let plan: Record<string, number> = {};
-    // The second run counts: the first one also fills this connection's caches of the catalog.
-    for (let run = 0; run < 2; run++) {
-      await client.query('begin');
-      const values = client.escapeLiteral(JSON.stringify(inputs));
-      const explained = await client.query(
-        `explain (analyze, buffers, timing off, format json) execute probe (${values})`,
-      );
-      await client.query('rollback');
-      plan = explained.rows[0]['QUERY PLAN'][0].Plan;
-    }
-    return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
+    return await touched(client, 'probe', inputs);
   } finally {
     await client.query('rollback');
     await client.query('deallocate probe');
   }
+}
+
+/** Of a statement that was prepared by that name. */
+export async function touched(client: pg.Client, prepared: string, inputs: object[]): Promise<number> {
+  let plan: Record<string, number> = {};
+  // The second run counts: the first one also fills this connection's caches of the catalog.
+  for (let run = 0; run < 2; run++) {
+    await client.query('begin');
+    const values = client.escapeLiteral(JSON.stringify(inputs));
+    const explained = await client.query(
+      `explain (analyze, buffers, timing off, format json) execute ${prepared} (${values})`,
+    );
+    await client.query('rollback');
+    plan = explained.rows[0]['QUERY PLAN'][0].Plan;
+  }
+  return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
 }
