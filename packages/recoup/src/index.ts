@@ -1,4 +1,6 @@
 // The face of the library: what users import.
+export type { Alert, AlertFilter } from './alerts/alerts.ts';
+export { ALERT_KINDS, type AlertKind } from './alerts/conditions.ts';
 export { addressProblem } from './db/address.ts';
 export type { Database, Queryable } from './db/database.ts';
 export { type EpochState, epochState } from './db/epochs.ts';
@@ -44,6 +46,7 @@ export {
   capacityTransitions,
   ENTRY_TYPES,
   type EntryType,
+  eventTransitions,
   JOB_STATES,
   type JobState,
   type Outcome,
@@ -91,6 +94,18 @@ export type {
   Remainder,
   WalletRow,
 } from './wallets/wallets.ts';
+export type { DeliveryReport, LeasedDelivery } from './webhooks/sender.ts';
+export {
+  type ChangeEndpoint,
+  type DeliveryFilter,
+  EVENT_KINDS,
+  type EventKind,
+  type RegisterEndpoint,
+  type Replay,
+  type RotateSecret,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+} from './webhooks/webhooks.ts';
 export {
   KINDS as LIMIT_KINDS,
   type LimitKind,
