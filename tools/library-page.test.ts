@@ -91,7 +91,7 @@ test('the page names everything that the library exports', () => {
   const exported = [...source('src/index.ts').matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].flatMap(([, list]) =>
     list!
       .split(',')
-      .map((name) => name.replace(/^\s*(?:type )?/, '').trim())
+      .map((name) => name.replace(/^\s*(?:type )?(?:\w+ as )?/, '').trim())
       .filter((name) => name !== ''),
   );
   expect(exported.length).toBeGreaterThan(50);

@@ -152,11 +152,11 @@ export const capacityTransitions = {
   },
   'upstream.select': {
     guard:
-      'on; no open block of it, its group, provider or route in scope, or one that is due and lets in another trial; none of their limits in scope used up; a slot free; the one that the sticky key had, by priority, then whose turn it is; rows that are locked are passed over',
+      'on; no open block of it, its group, provider or route in scope, or one that is due and lets in another trial; none of their limits in scope used up; a slot free; the one that the sticky key had, by priority, those of which the provider says that little is left last, then whose turn it is; rows that are locked are passed over',
     effect:
       'a lease of one slot; its turn moves on by 1/weight seconds; with a lease id the answer can be asked for again; a sticky key has this one from now on',
     outcomes: ['selected', 'none'],
-    refusals: [],
+    refusals: ['conflict'],
   },
   'upstream.extend': {
     guard: 'the lease is there, lease_until > clock',
@@ -172,9 +172,9 @@ export const capacityTransitions = {
   },
   'upstream.report': {
     guard:
-      'the lease that it names is there, or it says itself when the request began; failure: the request began after the block opened, and with the credential of now, and says something new; success: the request began after the last evidence of the block, policy auto or rolling, or snapshot where it is due; never the status',
+      'the lease that it names is there, or it says itself when the request began; failure: the request began after the block opened, or after the last one of its kind was ended (but by time), and with the credential of now, and says something new; success: nothing was heard of the block since the request began, policy auto or rolling, or snapshot where it was due then; never the status',
     effect:
-      'the lease goes; failure: a block opens, ends later (never, where it becomes manual), or where it was due opens again one step higher; success: what it refutes closes, what is due lets in twice as many trials and closes after eight, a manual block is marked as contradicted, once; an event for each that opens, changes or closes',
+      'the lease goes; failure: a block opens, ends later (never, where it becomes manual), or where it was due opens again one step higher; success: what it refutes closes, what was due when the request began lets in twice as many trials and closes after eight, a manual block is marked as contradicted, once; an event for each that opens, changes or closes',
     outcomes: ['noted', 'blocked', 'reopened', 'extended', 'duplicate'],
     refusals: ['no_upstream', 'upstream_busy'],
   },

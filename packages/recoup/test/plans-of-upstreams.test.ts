@@ -141,7 +141,7 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
     ['a selection with a key', selectUpstream, { ...select, sticky: 'k20', sticky_ms: 60_000 }, 400],
     ['a selection with a key whose own is out', selectUpstream, { ...select, sticky: 'k1', sticky_ms: 60_000 }, 400],
     ['a selection with a new key', selectUpstream, { ...select, sticky: 'new', sticky_ms: 60_000 }, 400],
-    ['a selection from a pool that is not there', selectUpstream, { ...select, pool: 'none' }, 200],
+    ['a selection from a pool that is not there', selectUpstream, { ...select, pool: 'none' }, 300],
     ['a selection where the provider is on trial', selectUpstream, { ...select, pool: 'trial' }, 1000],
     ['whether it is the provider', blockProvider, { provider: 'x1' }, 300],
     ['when a pool is back', explainUpstreams, { pool: 'p', nearest: 20 }, 8000],

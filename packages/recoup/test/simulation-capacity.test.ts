@@ -70,11 +70,10 @@ test('the traffic of capacity meets every transition and every outcome, and ever
 /** A piece of a statement, and what a careless hand would have written. */
 const HOLES: Readonly<Record<string, readonly [good: string, bad: string]>> = {
   'a selection does not count slots': ['(c.max_concurrency is null or', '(true or'],
+  'uses of other models count as trials': ['and b.scope = any (l.scopes)', 'and true'],
+  'older news opens a block again': ['and c.closed_at > j.began', 'and false'],
   'a half-open block lets everybody in': [">= b.trials then 'trial' end", ">= 1000 then 'trial' end"],
-  'a success does not look at when the failure was known': [
-    "in ('opened', 'extended', 'reopened')) < h.began",
-    "in ('opened')) is not null",
-  ],
+  'a success does not look at when its request began': ['limit 1) < h.began', 'limit 1) is not null'],
   'a failure that was under way counts': ['when began <= b_opened_at or', 'when false or'],
   'a repeat is taken for a request of now': ["when reported then 'duplicate'", "when false then 'duplicate'"],
   'a report keeps its slot': ['where l.id = d.lease_id and l.upstream_id = d.upstream_id)', 'where false)'],

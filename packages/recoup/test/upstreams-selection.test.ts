@@ -16,8 +16,10 @@ onEvery(
       const asked = await Promise.all(times(12, () => use(s, pool)));
       expect(asked.map(({ outcome }) => outcome).filter((outcome) => outcome === 'selected')).toHaveLength(trials);
       const [first, ...others] = asked.flatMap(({ lease }) => (lease === null ? [] : [lease]));
+      await s.db.advance(10);
       await s.recoup.upstreams.report({ upstream: names[0]!, lease: first!, success: true });
       for (const lease of others) await s.recoup.upstreams.release(lease);
+      await s.db.advance(10);
     }
     expect(tally((await Promise.all(times(12, () => use(s, pool)))).map(({ outcome }) => outcome))).toEqual({
       selected: 12,

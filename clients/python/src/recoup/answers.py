@@ -278,6 +278,7 @@ class Upstream(TypedDict):
     usable: bool
     failing: List["FailingCheck"]
     expectedRecoveryAt: Optional[str]
+    tightUntil: Optional[str]
     lastUsedAt: Optional[str]
     registeredAt: str
 

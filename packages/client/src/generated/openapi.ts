@@ -1954,6 +1954,7 @@ export interface components {
             /** @description Every check that fails, not only the first. */
             failing: components["schemas"]["FailingCheck"][];
             expectedRecoveryAt: string | null;
+            tightUntil: string | null;
             lastUsedAt: string | null;
             /**
              * Format: date-time

@@ -59,14 +59,16 @@ function select(world: Capacity, input: Selecting): CapacityStep {
   const { pool, lease: id, leaseMs, holder = null, upstream } = input;
   const prior = world.leases[id];
   if (prior && prior.leaseUntil > world.clock)
-    return says(world, 'selected', { upstream: prior.upstream, leaseUntil: prior.leaseUntil });
+    return world.upstreams[prior.upstream]!.pool === pool
+      ? says(world, 'selected', { upstream: prior.upstream, leaseUntil: prior.leaseUntil })
+      : refuses(world, 'conflict');
   const of = upstream === null ? undefined : world.upstreams[upstream];
   if (of?.pool !== pool || failingChecks(world, of, scopesOf(input)).length > 0)
     return says(world, 'none', { upstream: null });
   const { quotaGroup, provider, route } = of;
   const { clock } = world;
   const lease: Lease = {
-    ...{ upstream: of.id, quotaGroup, provider, route, holder },
+    ...{ upstream: of.id, quotaGroup, provider, route, scopes: scopesOf(input), holder },
     ...{ leasedAt: clock, leaseUntil: clock + leaseMs },
   };
   const after: Capacity = {

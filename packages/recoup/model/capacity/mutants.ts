@@ -130,6 +130,12 @@ export const capacityMutants: Readonly<Record<string, Partial<CapacityModel>>> =
     'upstream.report': (world, input) =>
       startOf(world, input) === undefined ? report(world, { ...input, elapsedMs: 0 }) : report(world, input),
   },
+  'what began before the end opens it again': {
+    'upstream.report': (world, input) => {
+      const step = report(world, input);
+      return step.answer.block === null && input.block ? report(world, { ...input, startedAt: world.clock }) : step;
+    },
+  },
   'a success looks at its end, not at its beginning': {
     'upstream.report': (world, { lease, ...input }) => {
       const step = report(world, { ...input, ...(input.success ? { elapsedMs: 0 } : lease ? { lease } : {}) });

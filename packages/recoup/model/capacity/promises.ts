@@ -113,7 +113,11 @@ function checkOpening(taken: CapacityTaken, block: Block, problems: string[]): v
   if (report ? report.success || !report.block : !provider) problems.push(`opened by ${action.transition}`);
   if (provider && block.subjectType !== 'provider') problems.push('opened by its provider');
   const began = report && startedAt(before, report);
-  if (began !== undefined && block.evidenceAt > began) problems.push('has later evidence than its request');
+  if (began === undefined) return;
+  if (block.evidenceAt > began) problems.push('has later evidence than its request');
+  const ended = Object.values(before.blocks).filter((one) => keyOfBlock(one) === keyOfBlock(block));
+  if (ended.some(({ closedAt, closedAs }) => closedAt! > began && closedAs !== 'time'))
+    problems.push('opened again by a request that began before its end');
 }
 
 /** When the request of a report really began: its lease says so, also where it is gone. */
@@ -145,13 +149,23 @@ function checkBlock(taken: CapacityTaken, old: Block, block: Block, problems: st
   else if (!report && action.transition !== 'provider.block') problems.push(`changed by ${action.transition}`);
 }
 
+/** When something was last heard of a block before the step. */
+const heardBefore = ({ before }: CapacityTaken, block: Block): number =>
+  Math.max(...before.events.filter((one) => before.blocks[one.block] === block).map(({ at }) => at));
+
 /** More trials only by the success of a trial; one again only by another failure. */
 function checkTrials(taken: CapacityTaken, old: Block, block: Block, problems: string[]): void {
   const { before, action } = taken;
   const report = inputOf(action, 'upstream.report');
   if (block.trials === old.trials * 2) {
     const began = report && startedAt(before, report);
-    if (!report?.success || began === undefined || !isDue(before, old) || began < old.until! || began <= old.evidenceAt)
+    if (
+      !report?.success ||
+      began === undefined ||
+      !isDue(before, old) ||
+      began < old.until! ||
+      began <= heardBefore(taken, old)
+    )
       problems.push('lets in more although no trial of it succeeded');
   } else if (block.trials !== 1 || report?.success) problems.push(`lets in ${block.trials} after ${old.trials}`);
 }
@@ -173,9 +187,9 @@ function checkEnd(taken: CapacityTaken, old: Block, block: Block, problems: stri
     const inScope = report && scopesOf(report).includes(old.scope);
     if (!report?.success || !inScope || (old.policy === 'snapshot' && !isDue(before, old)))
       problems.push('closed by what does not speak of it');
-    if (began === undefined || began <= old.evidenceAt)
-      problems.push('closed by a request that began before its evidence');
-    if (isDue(before, old) && (old.trials !== 8 || began! < old.until!)) problems.push('closed before eight trials');
+    if (began === undefined || began <= heardBefore(taken, old))
+      problems.push('closed by a request that began before what was heard of it');
+    if (began! >= old.until! && old.trials !== 8) problems.push('closed before eight trials');
   }
   if (by === 'time' && !(old.until !== null && old.until < before.clock - DAY)) problems.push('lapsed before its time');
   if (by === 'superseded') {
@@ -225,8 +239,11 @@ function mustCount({ before, after, action, answer }: CapacityTaken, problems: s
   const [subjectType, subjectId] = subjectOf(of, said.subject);
   const key = keyOfBlock({ ...said, subjectType, subjectId, scope: said.scope ?? '' });
   const found = openBlock(after, key);
-  if (!found) problems.push(`${key} is not out after its failure`);
-  else if (found[1].openedAt < began || answer === undefined) {
+  const endedSince = ([name, block]: [string, Block]) =>
+    keyOfBlock(block) === key && before.blocks[name]!.closedAt! > began && block.closedAs !== 'time';
+  if (!found && !Object.entries(after.blocks).some(endedSince)) problems.push(`${key} is not out after its failure`);
+  if (!found) return;
+  if (found[1].openedAt < began || answer === undefined) {
     if (isDue(after, found[1]) && said.source !== 'reset_announced')
       problems.push(`${key} is usable after its failure`);
     if (said.policy === 'manual' && found[1].policy !== 'manual') problems.push(`${key} needs nobody`);

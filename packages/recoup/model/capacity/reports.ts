@@ -113,7 +113,9 @@ function failure(
 ): CapacityStep {
   const found = openBlock(world, keyOfSaid(of, said));
   const by = { actor: actor ?? null, reason: said.reason ?? null };
-  if (began === undefined || (found && began <= found[1].openedAt)) {
+  // What was under way when the last one opened, or when it was ended, is no news.
+  const old = found ? began! <= found[1].openedAt : closedSince(world, keyOfSaid(of, said), began!);
+  if (began === undefined || old) {
     const [name, block] = found ?? [null, undefined];
     return says(world, 'duplicate', { block: name, until: block?.until ?? null, step: block?.step ?? null, closed: 0 });
   }
@@ -141,29 +143,31 @@ function failure(
   return says(writeBlock(world, name, changed, { type, ...by }), type, { block: name, until, step, closed: 0 });
 }
 
-/** When the last failure became known that a block is about. */
-const failedAt = (world: Capacity, name: string): number =>
-  Math.max(...world.events.filter((one) => one.block === name && FAILURES.includes(one.type)).map(({ at }) => at));
-const FAILURES: readonly string[] = ['opened', 'extended', 'reopened'];
+/** Whether a block of that key was ended after a request began: not by time, which knows nothing. */
+const closedSince = (world: Capacity, key: string, began: number): boolean =>
+  Object.values(world.blocks).some(
+    (block) => keyOfBlock(block) === key && block.closedAt! > began && block.closedAs !== 'time',
+  );
+
+/** When something was last heard of a block. */
+export const heardAt = (world: Capacity, name: string): number =>
+  Math.max(...world.events.filter((one) => one.block === name).map(({ at }) => at));
 
 /**
- * Which open blocks a success speaks against: those whose last failure was known before its request started; of a half-open one only if
- * it was a trial of it. A used-up quota is ended early by a snapshot alone.
+ * Which open blocks a success speaks against: those of which nothing was heard since its request started. A used-up quota is ended early
+ * by a snapshot alone.
  */
 export const refuted = (world: Capacity, of: Upstream, use: Use, began: number): [string, Block][] =>
   blocksOn(world, of, scopesOf(use)).filter(
-    ([name, { policy, evidenceAt, until }]) =>
-      policy !== 'manual' &&
-      evidenceAt < began &&
-      failedAt(world, name) < began &&
-      ((policy !== 'snapshot' && until! > world.clock) || until! <= began),
+    ([name, { policy, until }]) =>
+      policy !== 'manual' && heardAt(world, name) < began && (policy !== 'snapshot' || until! <= began),
   );
 
 function success(world: Capacity, input: ReportInput, of: Upstream, began: number): CapacityStep {
   const actor = input.actor ?? null;
   let [after, closed] = [world, 0];
   for (const [name, block] of refuted(world, of, input, began)) {
-    if (!isDue(world, block) || block.trials === 8) {
+    if (began < block.until! || block.trials === 8) {
       after = closeAs(after, name, 'success', { actor });
       closed += 1;
     } else {

@@ -85,6 +85,7 @@ export function operators(): CapacityScenario {
     moves: [
       time(30 * SECOND),
       ...['l', 'm'].flatMap((lease) => [...selections(lease, ['a'], 45 * SECOND), report({ ...at, lease }, true)]),
+      always({ transition: 'upstream.select', input: { pool: 'q', lease: 'l', leaseMs: 45 * SECOND, upstream: null } }),
       ...(['on', 'off', 'draining', 'retired'] as const).map((status) => change({ status })),
       change({ pool: 'p', provider: 'x' }),
       change({ pool: 'q', provider: 'x' }),

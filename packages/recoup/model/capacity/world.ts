@@ -57,6 +57,8 @@ export interface Lease {
   readonly quotaGroup: string | null;
   readonly provider: string;
   readonly route: string;
+  /** What the use is for. */
+  readonly scopes: readonly string[];
   readonly holder: string | null;
   readonly leasedAt: number;
   readonly leaseUntil: number;
@@ -144,10 +146,14 @@ export const slotsOut = (world: Capacity, upstream: string): number =>
 
 const COLUMN = { upstream: 'upstream', quota_group: 'quotaGroup', provider: 'provider', route: 'route' } as const;
 
-/** The uses of what a block is about that began since it came due, and are not over. */
-export const trialsOut = (world: Capacity, { subjectType, subjectId, until }: Block): number =>
+/** The uses of what a block is about, in its scope, that began since it came due, and are not over. */
+export const trialsOut = (world: Capacity, { subjectType, subjectId, scope, until }: Block): number =>
   Object.values(world.leases).filter(
-    (lease) => lease[COLUMN[subjectType]] === subjectId && lease.leasedAt >= (until ?? Infinity) && isOut(world, lease),
+    (lease) =>
+      lease[COLUMN[subjectType]] === subjectId &&
+      lease.scopes.includes(scope) &&
+      lease.leasedAt >= (until ?? Infinity) &&
+      isOut(world, lease),
   ).length;
 
 /** Past its time: it lets uses in, so many at once. */

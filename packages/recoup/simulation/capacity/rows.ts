@@ -35,7 +35,7 @@ const UPSTREAM: Record<keyof Upstream | 'blockedUntil', string> = {
 };
 const LEASE: Record<keyof Lease, string> = {
   ...{ upstream: 'upstream_id', quotaGroup: 'quota_group', provider: 'provider', route: 'route', holder: 'holder' },
-  ...{ leasedAt: instant('leased_at'), leaseUntil: instant('lease_until') },
+  ...{ scopes: 'to_json(scopes)', leasedAt: instant('leased_at'), leaseUntil: instant('lease_until') },
 };
 const BLOCK: Record<keyof Block, string> = {
   ...{ subjectType: 'subject_type', subjectId: 'subject_id', scope: 'scope', kind: 'kind', source: 'source' },

@@ -9,12 +9,15 @@ export interface Failing extends Omit<Check, 'until'> {
 }
 
 /** An upstream as it was registered, and whether it may be used now. */
-export interface Explained extends Omit<ExplainedRow, 'now' | 'checks' | 'quotas' | 'lastUsedAt' | 'registeredAt'> {
+export interface Explained
+  extends Omit<ExplainedRow, 'now' | 'checks' | 'quotas' | 'tightUntil' | 'lastUsedAt' | 'registeredAt'> {
   usable: boolean;
   /** Every failing check, not only the first. */
   failing: Failing[];
   /** When it is expected back: an estimate; null where a person has to act first. */
   expectedRecoveryAt: Date | null;
+  /** Its provider says that little is left until then: it comes after the others of its priority. */
+  tightUntil: Date | null;
   lastUsedAt: Date | null;
   registeredAt: Date;
 }
@@ -37,7 +40,8 @@ const NO_BLOCK = { block: null, kind: null, source: null, policy: null, reason: 
 const REST = { ...NO_BLOCK, ...NO_QUOTA, subject: null, scope: null, until: null };
 
 export function explained(row: ExplainedRow): Explained {
-  const { status, slotsOut, maxConcurrency, checks, quotas, now, lastUsedAt, registeredAt, ...settings } = row;
+  const { status, slotsOut, maxConcurrency, checks, quotas, now, tightUntil, lastUsedAt, registeredAt, ...settings } =
+    row;
   const failing: Failing[] = checks.map((one) => ({ ...one, ...NO_QUOTA, until: instant(one.until) }));
   const nextStep = 'wait for its next window, set a higher amount, or reset it';
   for (const one of quotas) failing.push({ ...NO_BLOCK, ...one, check: 'quota', until: instant(one.until), nextStep });
@@ -56,6 +60,7 @@ export function explained(row: ExplainedRow): Explained {
     usable: failing.length === 0,
     failing,
     expectedRecoveryAt: at,
+    tightUntil: instant(tightUntil),
     lastUsedAt: instant(lastUsedAt),
     registeredAt: new Date(registeredAt),
   };

@@ -41,7 +41,11 @@ export const poolState = statement<typeof stateColumns, { usable: boolean; now: 
 found as materialized (
   select exists (
     select from (
-      select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is null
+      select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is null and u.quota_until is null and u.tight_until is null
+      union all
+      select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is null and u.quota_until is null and u.tight_until is not null
+      union all
+      select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is null and u.quota_until is not null
       union all
       select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is not null and u.blocked_until <= recoup.clock()) u
     where (u.quota_until is null or u.quota_until <= recoup.clock()) and ${usable('u', scopesOf('i'))}) as usable

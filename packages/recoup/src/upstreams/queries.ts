@@ -35,6 +35,8 @@ export interface ExplainedRow {
   maxConcurrency: number | null;
   /** Slots in somebody's hands now. */
   slotsOut: number;
+  /** Its provider says that little is left until then: it comes after the others of its priority. Null: it does not. */
+  tightUntil: string | null;
   lastUsedAt: string | null;
   registeredAt: string;
   now: string;
@@ -54,7 +56,7 @@ export const lookedAt = (u: string, scopes: string) => `${slotsOut(u)} as slots_
 /** An ExplainedRow of such a row. */
 export const explainedRow = `json_build_object('upstream', id, 'pool', pool, 'provider', provider, 'quotaGroup', quota_group, 'route', route,
   'credentialRef', credential_ref, 'status', status, 'priority', priority, 'weight', weight, 'maxConcurrency', max_concurrency,
-  'slotsOut', slots_out, 'lastUsedAt', used_at, 'registeredAt', registered_at, 'now', recoup.clock(), 'checks', checks, 'quotas', quotas)`;
+  'slotsOut', slots_out, 'tightUntil', case when tight_until > recoup.clock() then tight_until end, 'lastUsedAt', used_at, 'registeredAt', registered_at, 'now', recoup.clock(), 'checks', checks, 'quotas', quotas)`;
 
 const explainColumns = {
   pool: 'text',
@@ -86,7 +88,10 @@ found as materialized (
     select u.* from generate_series(0, 9) p
     cross join lateral (
       (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
-         and u.quota_until is null order by u.turn_at limit i.nearest)
+         and u.quota_until is null and u.tight_until is null order by u.turn_at limit i.nearest)
+      union all
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
+         and u.quota_until is null and u.tight_until is not null order by u.tight_until limit i.nearest)
       union all
       (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
          and u.quota_until is not null and u.quota_until <= recoup.clock() order by u.quota_until desc limit i.nearest)
@@ -155,7 +160,7 @@ blocks as materialized (
   cross join lateral (
     select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null
     union all
-    (select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is not null order by b.opened_at desc limit 1000)) b),
+    (select * from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is not null order by b.closed_at desc limit 1000)) b),
 found as materialized (
   select b.*, e.type, e.at, e.until as e_until, e.step as e_step, e.evidence_at as e_evidence_at, e.actor, e.reason as e_reason, e.generation as nth, null::jsonb as settings
   from blocks b join recoup.block_events e on e.block_id = b.id

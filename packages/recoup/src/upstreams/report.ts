@@ -52,15 +52,19 @@ const NEXT_UNTIL = `case when 'manual' in (policy, b_policy) then null else case
       else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${nominal('step_no')})) end end`;
 
 /**
- * Of a success `s`, which open blocks `b` it speaks against: those whose last failure was known before its request started. One that was
- * under way beside that failure saw the same minute, and says nothing against it. One of a half-open block's time counts if it began in it: a trial. A used-up
- * quota is ended early by a snapshot alone. What only a person ends stays, and shows since when something speaks against it; what a
- * person has decided (`operator`) was never about how it answers.
+ * Of a success `s`, which open blocks `b` it speaks against: those of which nothing was heard since its request started. One that was
+ * under way beside a failure saw the same minute, and says nothing against it; nor does the second of two trials that ran side by side
+ * say more than the first. A used-up quota is ended early by a snapshot alone. What only a person ends stays, and shows since when
+ * something speaks against it; what a person has decided (`operator`) was never about how it answers.
  */
-const refutes = (s: string) => `b.closed_at is null and ${s}.scopes ? b.scope and b.evidence_at < ${s}.began
-      and (select max(e.at) from recoup.block_events e where e.block_id = b.id and e.type in ('opened', 'extended', 'reopened')) < ${s}.began
-      and case b.policy when 'manual' then b.kind <> 'operator' and b.contradicted_at is null
-        when 'snapshot' then b.until <= ${s}.began else b.until > ${s}.now or b.until <= ${s}.began end`;
+const refutes = (s: string) => `b.closed_at is null and ${s}.scopes ? b.scope
+      and (select e.at from recoup.block_events e where e.block_id = b.id order by e.generation desc limit 1) < ${s}.began
+      and case b.policy when 'manual' then b.kind <> 'operator' and b.contradicted_at is null when 'snapshot' then b.until <= ${s}.began else true end`;
+
+/** Whether the last block that a failure `j` could have been about was ended after its request began: not by time, which knows nothing. */
+const ENDED_SINCE = `exists (
+        select from recoup.blocks c where c.subject_type = j.on_type and c.subject_id = j.subject_id and c.closed_at > j.began
+          and c.scope = j.scope and c.kind = j.kind and c.source = j.source and c.closed_as <> 'time')`;
 
 /** The open blocks of the upstream of `s` and of what it shares with others. */
 const blocksAround = (s: string, where: string) => `${subjectsOf(s, 'upstream_id')}
@@ -76,7 +80,8 @@ const heldLease = (lock: string) => `(
 
 /**
  * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
- * block opened changes nothing (`duplicate`): five in flight are one step. One that started later extends it, and where the block was
+ * block opened, or when the last one of its kind was ended, changes nothing (`duplicate`): five in flight are one step, and what a person
+ * or a success has ended is not opened again by older news. One that started later extends it, and where the block was
  * due already (a trial that failed) raises its step, and one that needs a person makes it manual. A `retry_after` or `backoff` never
  * shortens; of announced resets the newest counts. What a request of before the credential was replaced says of the credential is old
  * (`duplicate`).
@@ -87,9 +92,8 @@ const heldLease = (lock: string) => `(
  * after the lease lapsed): it changes nothing (`duplicate`), so that a repeat is not taken for a request of now. The lease's
  * row is held for that, too: of two reports under one lease, or a report and a release, one is heard.
  *
- * A success closes the blocks (auto, rolling) of its upstream, group, provider and route in its scopes whose evidence is older than
- * its request; a block that is due, whatever its policy, lets in twice as many trials for each, and closes after the one behind eight.
- * Two that meet at one block count one after the other.
+ * A success closes the blocks (auto, rolling) of its upstream, group, provider and route in its scopes of which nothing was heard since its
+ * request started; one that was due then, whatever its policy, lets in twice as many trials, and closes after the one behind eight.
  *
  * A success that nothing blocked in its scopes stands against is `plain`: it holds no row and waits for none, as most are. A failure
  * that is reported beside it may open a block just then; it would have, had it come after.
@@ -141,7 +145,7 @@ judged as materialized (
       and b.source = h.source and h.kind is not null and not h.success
     for no key update ${lock}) b on true),
 refuted as materialized (
-  select h.ord, h.now, b.*, b.policy <> 'manual' and (b.until > h.now or b.trials = 8) as closes,
+  select h.ord, h.now, b.*, b.policy <> 'manual' and (b.until > h.began or b.trials = 8) as closes,
     (select x.ctid from recoup.blocks x where x.id = b_id) is distinct from b.tid as stale
   from held h
   cross join lateral ${subjectsOf('h', 'upstream_id')}
@@ -165,6 +169,7 @@ seen as materialized (
       when began <= b_opened_at or (fails and kind in ${OF_CREDENTIAL} and began <= credential_at) then 'duplicate'
       when stale then 'again'
       when not fails then 'noted'
+      when b_id is null and ${ENDED_SINCE} then 'duplicate'
       when b_id is null then 'blocked'
       when b_until <= now then 'reopened'
       when ${NEXT_UNTIL} is distinct from b_until then 'extended'

@@ -26,6 +26,9 @@ const columns = {
 const moves = (from: string) =>
   `(select coalesce(sum(b.uses + b.generation), 0) as moves from ${from} b where b.id = any (h.half_open)`;
 
+/** What nothing of its own keeps out. */
+const UNBLOCKED = 'u.blocked_until is null and u.quota_until is null';
+
 /** So many candidates of a range are looked at before the rest of it is. */
 const FIRST = 50;
 
@@ -39,8 +42,9 @@ const inOrder = (which: string, order: string) => {
  * Guard: on, no block in scope keeps it out, a slot free. By priority, then whose turn it is: a selection moves its turn on by 1/weight
  * seconds, and one that was away comes in at the clock, so that it does not make up for what it missed.
  *
- * Candidates come from three index ranges per priority, walked lazily under the limit: those whose block's time is up, which get their
- * trial first, then those that have room again in a limit of their own, then those without either. Only one that the snapshot finds usable is locked, so that nobody's
+ * Candidates come from index ranges per priority, walked lazily under the limit: those whose block's time is up, which get their trial
+ * first, then those that have room again in a limit of their own or at their provider, then those without any of that, and last those of
+ * which the provider says that little is left. Only one that the snapshot finds usable is locked, so that nobody's
  * transaction holds what it did not take. An upstream that somebody holds, or that has moved since the snapshot, is passed over: its
  * leases may be newer than what was counted. So is one under a half-open block of its group, provider or route that somebody holds, or
  * that has let another in since: trials there are counted across upstreams, and the row of one upstream does not guard that count.
@@ -50,14 +54,14 @@ const inOrder = (which: string, order: string) => {
  * one decides, and the other looks again. Stored, not derived from a hash of key and upstream: that would have to look at all of a pool.
  *
  * A lease of that id which is still out is the answer to a repeat; one that lapsed is taken anew, as if it had never been, since its slot
- * may be another's. Two that come with one id at once meet at its key, and the later one looks again. `none` therefore means "look again, or explain", never "all are out".
+ * may be another's. One in another pool is no repeat (`conflict`). Two that come with one id at once meet at its key, and the later one looks again. `none` therefore means "look again, or explain", never "all are out".
  */
 export const selectUpstream = statement<typeof columns, SelectRow>(
   'upstream.select',
   columns,
   () => `
 prior as materialized (
-  select l.* from input i
+  select l.*, i.pool = (select pool from recoup.upstreams u where u.id = l.upstream_id) as same from input i
   cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id and lease_until > recoup.clock()) l),
 kept as materialized (
   select a.* from input i
@@ -80,7 +84,11 @@ pick as materialized (
       union all
       ${inOrder('u.blocked_until is null and u.quota_until is not null and u.quota_until <= recoup.clock()', 'u.quota_until')}
       union all
-      ${inOrder('u.blocked_until is null and u.quota_until is null', 'u.turn_at')}
+      ${inOrder(`${UNBLOCKED} and u.tight_until is not null and u.tight_until <= recoup.clock()`, 'u.tight_until')}
+      union all
+      ${inOrder(`${UNBLOCKED} and u.tight_until is null`, 'u.turn_at')}
+      union all
+      ${inOrder(`${UNBLOCKED} and u.tight_until is not null and u.tight_until > recoup.clock()`, 'u.tight_until')}
       offset 0) c
     where not exists (select from stuck)) c
   cross join lateral (select ${sharedBlocks('c', scopesOf('i'))} as half_open offset 0) h
@@ -103,22 +111,23 @@ bound as (
   where recoup.affinities.upstream_id in (excluded.upstream_id, (select upstream_id from kept)) or recoup.affinities.until <= recoup.clock()
   returning upstream_id),
 leased as (
-  insert into recoup.upstream_leases as l (id, upstream_id, quota_group, provider, route, holder, leased_at, lease_until)
-  select p.lease_id, p.id, p.quota_group, p.provider, p.route, p.holder, p.now, p.until from input i cross join pick p
+  insert into recoup.upstream_leases as l (id, upstream_id, quota_group, provider, route, scopes, holder, leased_at, lease_until)
+  select p.lease_id, p.id, p.quota_group, p.provider, p.route, ${scopesOf('i')}, p.holder, p.now, p.until from input i cross join pick p
   where i.sticky is null or exists (select from fresh) or exists (select from bound)
   on conflict (id) do update set upstream_id = excluded.upstream_id, quota_group = excluded.quota_group, provider = excluded.provider,
-    route = excluded.route, holder = excluded.holder, leased_at = excluded.leased_at, lease_until = excluded.lease_until
+    route = excluded.route, scopes = excluded.scopes, holder = excluded.holder, leased_at = excluded.leased_at, lease_until = excluded.lease_until
     where l.lease_until <= recoup.clock()
   returning l.upstream_id as id, l.lease_until),
 won as (
-  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now, quota_until = null
+  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now, quota_until = null,
+    tight_until = case when p.tight_until > p.now then p.tight_until end
   from pick p join leased using (id) where u.ctid = p.tid and u.tableoid = p.part
   returning u.id),
 let_in as (
   update recoup.blocks b set uses = b.uses + 1 from pick p join leased using (id) where b.id = any (p.half_open)),
-given as (select * from prior union all select * from leased)
+given as (select upstream_id, lease_until from prior where same union all select * from leased)
 select json_build_array(json_build_object('ord', 1, 'outcome',
-  case when exists (select from given) then 'selected' when exists (select from pick) or exists (select from stuck) then 'again' else 'none' end,
+  case when exists (select from given) then 'selected' when exists (select from prior) then 'conflict' when exists (select from pick) or exists (select from stuck) then 'again' else 'none' end,
   'upstream', u.id, 'provider', u.provider, 'credential_ref', u.credential_ref, 'lease_until', g.lease_until))::text as answer
 from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id) u on true`,
 );

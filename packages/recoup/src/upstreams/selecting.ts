@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runner } from '../db/runner.ts';
+import { Refusal } from '../errors.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
 import { explained, instant, whenBack } from './explained.ts';
 import type { selectInput } from './inputs.ts';
@@ -56,6 +57,8 @@ export class Selecting {
       // Where the key's own is in others' hands all the time, any is better than none; the key stays where it was.
       const key = round < STICKY_ROUNDS ? sticky : null;
       const [answer] = await this.#runner.read(selectUpstream, [{ ...row, sticky: key, lease_id: id }]);
+      if (answer!.outcome === 'conflict')
+        throw new Refusal('conflict', `Lease ${id} is out in another pool.`, { lease: id });
       if (answer!.outcome === 'selected') return this.#selected(id, answer!);
       if (answer!.outcome === 'again' && round < rounds) {
         await sleep(Math.random() * round);

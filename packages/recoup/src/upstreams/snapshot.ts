@@ -36,6 +36,20 @@ const concerns = (f: string) => `b.closed_at is null and b.evidence_at < ${f}.be
       and case b.policy when 'snapshot' then b.source <> 'retry_after' or b.until <= ${f}.now
         when 'manual' then b.kind <> 'operator' and b.contradicted_at is null else false end`;
 
+/** All that is known of the windows of an observation `f` in a scope: its own (`fresh`), and what is stored of the others. */
+const known = (f: string, scope: string, type = 'on_type') => `
+      select w.name, w.used, w.exhausted, w.resets_at, w.observed, true as fresh from windows w
+      left join recoup.snapshots s on s.subject_type = w.on_type and s.subject_id = w.subject_id and s.scope = w.scope and s.name = w.name
+      where w.ord = ${f}.ord and w.scope = ${scope} and coalesce(s.observed_at <= w.observed, true)
+      union all
+      select s.name, s.used, s.exhausted, s.resets_at, s.observed_at, false from recoup.snapshots s
+      where s.subject_type = ${f}.${type} and s.subject_id = ${f}.subject_id and s.scope = ${scope} and not exists (
+        select from windows w where w.ord = ${f}.ord and w.scope = s.scope and w.name = s.name and w.observed >= s.observed_at)`;
+
+/** From this part on little is left: who has it comes after the others, until its window ends; where nobody says when, for five minutes. */
+const TIGHT = 0.9;
+const TIGHT_UNTIL = `coalesce(w.resets_at, w.observed + interval '5 minutes')`;
+
 /**
  * Guard of a window: it was not observed before what is stored of it, so that it never goes back in time. Guard of a block: its last
  * evidence is older than the request that observed, and the observation has windows of just its scope. Where of all windows
@@ -45,7 +59,8 @@ const concerns = (f: string) => `b.closed_at is null and b.evidence_at < ${f}.be
  * before its time.
  *
  * The upstream's row is held only where there is such a block: most observations change windows and nothing else. They are written in
- * the order of their keys, since upstreams of one group share them.
+ * the order of their keys, since upstreams of one group share them. Whether little is left in a window of everything is noted at the
+ * upstream when that changes, and nobody waits for it: who holds the row is about to be observed again.
  */
 export const noteSnapshot = statement<typeof columns, NotedRow>(
   'snapshot.note',
@@ -58,7 +73,7 @@ found as materialized (
     case when i.subject_type = 'quota_group' then coalesce(u.quota_group, i.upstream_id) else i.upstream_id end as subject_id,
     row_number() over (partition by i.upstream_id order by i.ord) as twin
   from input i
-  left join lateral (select true as there, quota_group from recoup.upstreams where id = i.upstream_id) u on true),
+  left join lateral (select true as there, quota_group, tight_until from recoup.upstreams where id = i.upstream_id) u on true),
 windows as materialized (
   select distinct on (f.ord, w.scope, w.name) f.ord, f.on_type, f.subject_id, f.now, f.observed, w.name collate "C" as name, w.scope collate "C" as scope,
     w.kind, w.length_ms, w.used, w.exhausted, f.observed + w.reset_ms * interval '1 millisecond' as resets_at
@@ -94,14 +109,7 @@ judged as materialized (
     select bool_or(exhausted and coalesce(resets_at > l.now, true)) as spent, bool_or(fresh and used < 1) as under,
       max(resets_at) filter (where exhausted and resets_at > l.now) as estimate,
       string_agg(case when fresh then name || coalesce(' ' || round((used * 100)::numeric, 1) || ' %', '') end, ', ' order by name) as said
-    from (
-      select w.name, w.used, w.exhausted, w.resets_at, true as fresh from windows w
-      left join recoup.snapshots s on s.subject_type = w.on_type and s.subject_id = w.subject_id and s.scope = w.scope and s.name = w.name
-      where w.ord = l.ord and w.scope = l.scope and coalesce(s.observed_at <= w.observed, true)
-      union all
-      select s.name, s.used, s.exhausted, s.resets_at, false from recoup.snapshots s
-      where s.subject_type = l.subject_type and s.subject_id = l.subject_id and s.scope = l.scope and not exists (
-        select from windows w where w.ord = l.ord and w.scope = s.scope and w.name = s.name and w.observed >= s.observed_at)) w) w),
+    from (${known('l', 'l.scope', 'subject_type')}) w) w),
 seen as materialized (
   select f.*, case
     when there is null then 'no_upstream'
@@ -142,7 +150,18 @@ written as (
     resets_at = excluded.resets_at, exhausted = excluded.exhausted, observed_at = excluded.observed_at
   where recoup.snapshots.observed_at < excluded.observed_at or (recoup.snapshots.observed_at = excluded.observed_at
     and (recoup.snapshots.used, recoup.snapshots.resets_at, recoup.snapshots.exhausted) is distinct from (excluded.used, excluded.resets_at, excluded.exhausted))
-  returning subject_type, subject_id, scope, name, observed_at)${answerEach(
+  returning subject_type, subject_id, scope, name, observed_at),
+little as materialized (
+  select f.upstream_id, t.until from found f join seen s using (ord)
+  cross join lateral (select nullif(greatest(max(${TIGHT_UNTIL}), f.now), f.now) as until from (${known('f', `''`)}) w where w.used >= ${TIGHT}) t
+  where s.verdict = 'noted' and f.ord not in (select ord from held)
+    and (case when f.tight_until > f.now then abs(extract(epoch from t.until - f.tight_until)) > 10 or t.until is null else t.until is not null end)),
+tight as (
+  update recoup.upstreams u set tight_until = h.until
+  from little l
+  cross join lateral (
+    select ctid as tid, tableoid as part, l.until from recoup.upstreams where id = l.upstream_id for no key update skip locked) h
+  where u.ctid = h.tid and u.tableoid = h.part)${answerEach(
     'seen s',
     `case when verdict = 'noted' and not exists (
       select from windows w join written n on n.subject_type = w.on_type and n.subject_id = w.subject_id and n.scope = w.scope and n.name = w.name

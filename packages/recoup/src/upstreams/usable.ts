@@ -10,11 +10,11 @@ const sharedOf = (u: string) =>
 export const subjectsOf = (u: string, id = 'id') =>
   `(values ('upstream', ${u}.${id}), ('quota_group', ${u}.quota_group), ('provider', ${u}.provider), ('route', ${u}.route)) subject (type, id)`;
 
-/** Leases of a block's subject that were taken since it came due and are still out: the trials under way, counted as far as it lets in. */
+/** Leases of a block's subject and scope that were taken since it came due and are still out: the trials under way, counted as far as it lets in. */
 const trialsOut = (b: string) => {
   const since = (column: string) => `(
       select count(*) from (select from recoup.upstream_leases l
-        where l.${column} = ${b}.subject_id and l.leased_at >= ${b}.until and l.lease_until > recoup.clock() limit ${b}.trials) l)`;
+        where l.${column} = ${b}.subject_id and l.leased_at >= ${b}.until and l.lease_until > recoup.clock() and ${b}.scope = any (l.scopes) limit ${b}.trials) l)`;
   return `case ${b}.subject_type when 'upstream' then ${since('upstream_id')} when 'quota_group' then ${since('quota_group')}
       when 'provider' then ${since('provider')} else ${since('route')} end`;
 };

@@ -13,7 +13,9 @@ export const ROWS = {
     ...{ policy: 'auto', opened_at: AT, evidence_at: AT, until: LATER, step: 1, trials: 1, uses: 0, generation: 1 },
   },
   block_events: { block_id: 1, generation: 1, type: 'opened', at: AT, step: 1, evidence_at: AT, tx: '1' },
-  upstream_leases: { id: 'l', upstream_id: 'u', provider: 'x', route: 'direct', leased_at: AT, lease_until: LATER },
+  upstream_leases: {
+    ...{ id: 'l', upstream_id: 'u', provider: 'x', route: 'direct', scopes: [''], leased_at: AT, lease_until: LATER },
+  },
   upstream_events: { upstream_id: 'u', number: 1, type: 'registered', at: AT, settings: {} },
   snapshots: {
     ...{ subject_type: 'upstream', subject_id: 'u', scope: '', name: 'primary', kind: 'short', exhausted: false },

@@ -21,6 +21,8 @@ function short({ check, kind, until, limit }: Failing): string {
   return check === 'slots' ? 'no slot free' : check;
 }
 
+const little = ({ tightUntil }: Upstream) => (tightUntil === null ? [] : [`little left until ${clock(tightUntil)}`]);
+
 const upstreamRow = (one: Upstream) => ({
   upstream: one.upstream,
   pool: one.pool,
@@ -28,7 +30,7 @@ const upstreamRow = (one: Upstream) => ({
   usable: one.usable ? 'yes' : 'no',
   slots: slots(one),
   back: one.usable ? '' : back(one.expectedRecoveryAt),
-  why: one.failing.map(short).join('; '),
+  why: [...one.failing.map(short), ...little(one)].join('; '),
 });
 
 const WHY: Readonly<Record<string, string>> = {

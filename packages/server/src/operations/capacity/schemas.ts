@@ -82,6 +82,9 @@ export const Upstream = s.fields(
     usable: s.flag('Whether it may be used now.'),
     failing: Type.Array(Failing, { description: 'Every check that fails, not only the first.' }),
     expectedRecoveryAt: expectedRecoveryAt('When it is back; null: a person has to act first.'),
+    tightUntil: maybeInstant(
+      'Its provider says that little is left until then: it comes after the others of its priority.',
+    ),
     lastUsedAt: maybeInstant('When it was selected last.'),
     registeredAt: s.instant(),
   },

@@ -1,0 +1,120 @@
+// What counts as news: trials of a block's own scope, requests that began after what was heard of it last, and how little a provider says is left.
+import { expect } from 'vitest';
+import type { BlockFacts } from '../src/index.ts';
+import { times } from './support/look.ts';
+import { blockEvents, failing, HOUR, MINUTE, poolOf, SECOND, soft, types, use } from './support/pools.ts';
+import { newId, staging } from './support/stage.ts';
+
+const { onEvery } = staging();
+const ofModel: BlockFacts = { ...soft, scope: 'model:large' };
+
+onEvery('uses of other models are no trials of a block on one model, at an upstream and at its provider', async (s) => {
+  for (const subject of ['upstream', 'provider'] as const) {
+    const { pool, names } = await poolOf(s, 1);
+    await s.recoup.upstreams.report({ upstream: names[0]!, success: false, block: { ...ofModel, subject } });
+    await s.db.advance(31 * SECOND);
+    for (const model of ['small', 'small', 'other'])
+      expect(await s.recoup.upstreams.select({ pool, model })).toMatchObject({ outcome: 'selected' });
+    expect(await s.recoup.upstreams.select({ pool })).toMatchObject({ outcome: 'selected' });
+    expect(await failing(s, names[0]!, 'large')).toEqual([]);
+    expect(await s.recoup.upstreams.select({ pool, model: 'large' })).toMatchObject({ outcome: 'selected' });
+    expect(await failing(s, names[0]!, 'large')).toEqual(['trial']);
+    expect(await s.recoup.upstreams.select({ pool, model: 'large' })).toMatchObject({ outcome: 'none' });
+  }
+});
+
+onEvery('what was under way when a person or a success ended the block does not open it again', async (s) => {
+  const ends = {
+    operator: (upstream: string, block: number) => s.recoup.upstreams.free(block, { reason: upstream }),
+    success: (upstream: string) => s.recoup.upstreams.report({ upstream, success: true }),
+  };
+  for (const end of Object.values(ends)) {
+    const { pool, names } = await poolOf(s, 1);
+    const leases = await Promise.all(times(3, () => use(s, pool)));
+    await s.db.advance(SECOND);
+    const [first, ...others] = leases.map(({ lease }) => lease!);
+    const report = (lease: string) =>
+      s.recoup.upstreams.report({ upstream: names[0]!, lease, success: false, block: soft });
+    const { block } = await report(first!);
+    await s.db.advance(SECOND);
+    await end(names[0]!, block!);
+    await s.db.advance(SECOND);
+    for (const lease of others) expect(await report(lease)).toMatchObject({ outcome: 'duplicate', block: null });
+    expect(await types(s, names[0]!)).toEqual(['opened', 'closed']);
+    // A request that began after the end is news.
+    const { lease } = await use(s, pool);
+    await s.db.advance(SECOND);
+    expect(await report(lease!)).toMatchObject({ outcome: 'blocked' });
+  }
+});
+
+onEvery('an end by time knows nothing: a failure that was under way then is heard', async (s) => {
+  const { names } = await poolOf(s, 1);
+  await s.recoup.upstreams.report({ upstream: names[0]!, success: false, block: soft });
+  await s.db.advance(26 * HOUR);
+  await s.recoup.sweep();
+  expect(await types(s, names[0]!)).toEqual(['opened', 'closed']);
+  await s.db.advance(SECOND);
+  const late = { upstream: names[0]!, success: false, elapsedMs: MINUTE, block: soft };
+  expect(await s.recoup.upstreams.report(late)).toMatchObject({ outcome: 'blocked' });
+});
+
+onEvery(
+  'a success of a request that began before the end of a block ends it, also where it is told after it',
+  async (s) => {
+    const { names } = await poolOf(s, 1);
+    await s.recoup.upstreams.report({ upstream: names[0]!, success: false, block: soft });
+    await s.db.advance(40 * SECOND);
+    const success = { upstream: names[0]!, success: true };
+    expect(await s.recoup.upstreams.report({ ...success, elapsedMs: 20 * SECOND })).toMatchObject({ closed: 1 });
+    expect((await blockEvents(s, names[0]!)).at(-1)).toMatchObject({ type: 'closed', closedAs: 'success' });
+  },
+);
+
+onEvery('a lease that is out is not given again in another pool', async (s) => {
+  const [one, other] = [await poolOf(s, 1), await poolOf(s, 1)];
+  const lease = newId('lease');
+  const given = await s.recoup.upstreams.select({ pool: one.pool, lease });
+  await expect(s.recoup.upstreams.select({ pool: other.pool, lease })).rejects.toMatchObject({ code: 'conflict' });
+  expect(await s.recoup.upstreams.select({ pool: one.pool, lease })).toEqual(given);
+  await s.recoup.upstreams.release(lease);
+  expect(await s.recoup.upstreams.select({ pool: other.pool, lease })).toMatchObject({ upstream: other.names[0] });
+});
+
+onEvery(
+  'who has little left comes after the others of its priority, until its window ends or it has more again',
+  async (s) => {
+    const { pool, names } = await poolOf(s, 3);
+    const [tight, ...others] = names;
+    const clock = async () => new Date(await s.db.now());
+    const note = async (used: number) =>
+      s.recoup.upstreams.note({
+        upstream: tight!,
+        observedAt: await clock(),
+        snapshots: [{ name: 'weekly', used, resetsAt: new Date((await clock()).getTime() + HOUR) }],
+      });
+    const picked = async (count = 6) => {
+      const all = [];
+      for (let i = 0; i < count; i++) all.push((await use(s, pool)).upstream!);
+      return new Set(all);
+    };
+    await note(0.5);
+    expect(await picked()).toEqual(new Set(names));
+    await note(0.95);
+    expect(await s.recoup.upstreams.explain({ upstream: tight! })).toMatchObject([
+      { usable: true, tightUntil: expect.any(Date) },
+    ]);
+    expect(await picked()).toEqual(new Set(others));
+    for (const upstream of others) await s.recoup.upstreams.change(upstream, { status: 'off' });
+    expect(await picked()).toEqual(new Set([tight]));
+    for (const upstream of others) await s.recoup.upstreams.change(upstream, { status: 'on' });
+    await note(0.2);
+    await s.db.advance(MINUTE);
+    expect(await s.recoup.upstreams.explain({ upstream: tight! })).toMatchObject([{ tightUntil: null }]);
+    expect(await picked()).toEqual(new Set(names));
+    await note(0.99);
+    await s.db.advance(HOUR + MINUTE);
+    expect(await s.recoup.upstreams.explain({ upstream: tight! })).toMatchObject([{ tightUntil: null }]);
+    expect(await picked()).toEqual(new Set(names));
+  },
+);
