@@ -1,12 +1,8 @@
 // The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code; and what the clients take from it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { errors } from '../packages/recoup/src/errors.ts';
-import {
-  capacityTransitions,
-  eventTransitions,
-  type Transition,
-  transitions,
-} from '../packages/recoup/src/outcomes.ts';
+import { eventTransitions } from '../packages/recoup/src/event-outcomes.ts';
+import { capacityTransitions, type Transition, transitions } from '../packages/recoup/src/outcomes.ts';
 import { checks } from '../packages/recoup/src/verify.ts';
 import { kebab, SETTINGS } from '../packages/server/src/cli/settings.ts';
 import { operations } from '../packages/server/src/operations/operations.ts';
@@ -84,7 +80,7 @@ function transitionsPage(): string {
     '## Webhooks and alerts',
     '',
     'They read what the others append and write nothing of theirs: `eventTransitions` in',
-    '[`outcomes.ts`](../packages/recoup/src/outcomes.ts). Told in [webhooks.md](webhooks.md).',
+    '[`event-outcomes.ts`](../packages/recoup/src/event-outcomes.ts). Told in [webhooks.md](webhooks.md).',
     '',
     ...transitionParts(eventTransitions, '###').flatMap((part) => [part, '']),
   ].join('\n');

@@ -6,7 +6,7 @@ create index block_events_feed on recoup.block_events (tx);
 
 -- A condition that somebody should know of, from when it was found true until it was found true no more.
 create table recoup.alerts (
-  kind text not null,
+  kind text collate "C" not null,
   subject text collate "C" not null,
   -- Which time this is. Who looked before another replica fired and ended it finds the number taken, and fires nothing.
   number int not null,
@@ -22,7 +22,7 @@ create unique index alerts_firing on recoup.alerts (kind, subject) where recover
 create index alerts_fired on recoup.alerts (fired_at);
 
 create table recoup.alert_events (
-  kind text not null,
+  kind text collate "C" not null,
   subject text collate "C" not null,
   number int not null,
   type text not null,
@@ -93,7 +93,7 @@ create table recoup.webhook_deliveries (
   happened_at timestamptz not null,
   -- The body. Ids, codes and amounts: no free text, which would have to be erased here too.
   payload jsonb not null,
-  state text not null default 'pending',
+  state text collate "C" not null default 'pending',
   -- When it is sent, or sent again where its sender is lost.
   due_at timestamptz,
   -- How often it was sent: the fencing token, never used again. And how often since it was last replayed.
@@ -112,5 +112,6 @@ create table recoup.webhook_deliveries (
 ) with (fillfactor = 70);
 create index webhook_deliveries_due on recoup.webhook_deliveries (endpoint_id, due_at) where due_at is not null;
 create index webhook_deliveries_of on recoup.webhook_deliveries (endpoint_id, happened_at, id);
-create index webhook_deliveries_dead on recoup.webhook_deliveries (endpoint_id, happened_at, id) where state = 'dead';
-create index webhook_deliveries_ended on recoup.webhook_deliveries (ended_at) where ended_at is not null;
+create index webhook_deliveries_of_state on recoup.webhook_deliveries (endpoint_id, state, happened_at, id);
+create index webhook_deliveries_delivered_at on recoup.webhook_deliveries (ended_at) where state = 'delivered';
+create index webhook_deliveries_dead_at on recoup.webhook_deliveries (ended_at) where state = 'dead';

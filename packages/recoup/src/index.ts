@@ -12,6 +12,7 @@ export type { Labels } from './db/runner.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
+export { eventTransitions } from './event-outcomes.ts';
 export type { FeedEvent } from './feed/events.ts';
 export type { LedgerEntry, LedgerFilter } from './feed/ledger.ts';
 export type { InboxFilter, InboxItem, InboxNote, Remark, Snooze, Take } from './inbox/inbox.ts';
@@ -46,7 +47,6 @@ export {
   capacityTransitions,
   ENTRY_TYPES,
   type EntryType,
-  eventTransitions,
   JOB_STATES,
   type JobState,
   type Outcome,

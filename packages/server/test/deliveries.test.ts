@@ -1,7 +1,6 @@
 // Webhooks out, to real receivers: signed, sent again after failures, by whichever replica lives, to no private address.
 import { type TestDatabase, testDatabase } from 'recoup/testing';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { addressesOf, isPublic } from '../src/deliveries/addresses.ts';
 import type { Service, ServiceOptions } from '../src/service.ts';
 import { Api, newId } from './support/api.ts';
 import { isSigned, Receiver } from './support/receiver.ts';
@@ -79,7 +78,6 @@ test('every operation on endpoints and alerts answers over HTTP, and refuses wha
   const first = await api.call('webhookDeliveries.list', {
     endpoint: of,
     state: 'pending',
-    kind: 'endpoint.test',
     limit: 1,
   });
   const second = await api.call('webhookDeliveries.list', { endpoint: of, cursor: first.cursor });
@@ -263,28 +261,7 @@ test('private addresses are refused, however they are written, and nothing arriv
   expect(receiver.received).toEqual([]);
 });
 
-test('an address is public only if nobody inside can be behind it', () => {
-  const inside = [
-    '10.1.2.3',
-    '172.16.0.1',
-    '192.168.0.1',
-    '127.9.9.9',
-    '169.254.1.1',
-    '100.64.0.1',
-    '0.0.0.0',
-    '224.0.0.1',
-  ];
-  inside.push('255.255.255.255', '198.18.0.1', '192.0.2.1', '240.0.0.1', '::', '::1', 'fe80::1', 'fc00::1', 'fd12::1');
-  inside.push('::ffff:10.0.0.1', '64:ff9b::a00:1', '2002:7f00:1::', '2001::1', 'ff02::1', 'fec0::1', '::10.0.0.1');
-  expect(inside.filter(isPublic)).toEqual([]);
-  const outside = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'];
-  expect(outside.filter((address) => !isPublic(address))).toEqual([]);
-});
-
-test('a name is looked up once, and connected to by what was looked at', async () => {
-  expect((await addressesOf('localhost', true)).map(({ address }) => isPublic(address))).not.toContain(true);
-  await expect(addressesOf('localhost', false)).rejects.toThrow(/^localhost is \S+, which is not a public address$/);
-  await expect(addressesOf('nobody.invalid', true)).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
+test('a name is connected to by the addresses that were looked at', async () => {
   const { of } = await endpoint({ url: receiver.url.replace('127.0.0.1', 'localhost') });
   await testOf(of);
   await using _sender = await sending();

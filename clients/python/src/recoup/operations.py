@@ -1022,27 +1022,25 @@ class WebhookEndpoints(Group):
 
 
 class WebhookDeliveries(Group):
-    def list(self, *, endpoint: str, state: Literal["pending", "delivered", "dead"] = OMIT, kind: Literal["job.succeeded", "job.dead", "job.reclaimed", "wallet.low", "wallet.debt", "upstream.blocked", "upstream.freed", "inbox.opened", "inbox.closed", "alert.firing", "alert.recovered", "endpoint.test"] = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "WebhookDeliveryPage":
+    def list(self, *, endpoint: str, state: Literal["pending", "delivered", "dead"] = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "WebhookDeliveryPage":
         """What was and is to be delivered to an endpoint, the newest events first, page by page.
 
         endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
         state: Only those.
-        kind: Only of this kind.
         cursor: Where to go on: the `cursor` of the page before.
         limit: At most this many.
         """
-        return self._client._call("webhookDeliveries.list", {"endpoint": endpoint, "state": state, "kind": kind, "cursor": cursor, "limit": limit}, options)
+        return self._client._call("webhookDeliveries.list", {"endpoint": endpoint, "state": state, "cursor": cursor, "limit": limit}, options)
 
-    def list_each(self, *, endpoint: str, state: Literal["pending", "delivered", "dead"] = OMIT, kind: Literal["job.succeeded", "job.dead", "job.reclaimed", "wallet.low", "wallet.debt", "upstream.blocked", "upstream.freed", "inbox.opened", "inbox.closed", "alert.firing", "alert.recovered", "endpoint.test"] = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["WebhookDelivery", None, None]:
+    def list_each(self, *, endpoint: str, state: Literal["pending", "delivered", "dead"] = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["WebhookDelivery", None, None]:
         """What was and is to be delivered to an endpoint, the newest events first, page by page: one after the other, page by page, to the end.
 
         endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
         state: Only those.
-        kind: Only of this kind.
         cursor: Where to go on: the `cursor` of the page before.
         limit: At most this many.
         """
-        return self._client._each("webhookDeliveries.list", {"endpoint": endpoint, "state": state, "kind": kind, "cursor": cursor, "limit": limit}, options)
+        return self._client._each("webhookDeliveries.list", {"endpoint": endpoint, "state": state, "cursor": cursor, "limit": limit}, options)
 
     def get(self, *, delivery: str, options: Optional[Options] = None) -> "WebhookDelivery":
         """One delivery: what is sent, and how its last try went.
@@ -1190,7 +1188,7 @@ OPERATIONS: Dict[str, Operation] = {
     "webhookEndpoints.list": Operation("GET", "/v1/webhook-endpoints", (), None, None, None, None, True),
     "webhookEndpoints.test": Operation("POST", "/v1/webhook-endpoints/{endpoint}/test", (), "fields", None, None, 4194304, True),
     "webhookEndpoints.replay": Operation("POST", "/v1/webhook-endpoints/{endpoint}/replay", (), "fields", None, None, 4194304, True),
-    "webhookDeliveries.list": Operation("GET", "/v1/webhook-endpoints/{endpoint}/deliveries", ("state", "kind", "cursor", "limit",), None, None, "deliveries", None, True),
+    "webhookDeliveries.list": Operation("GET", "/v1/webhook-endpoints/{endpoint}/deliveries", ("state", "cursor", "limit",), None, None, "deliveries", None, True),
     "webhookDeliveries.get": Operation("GET", "/v1/webhook-deliveries/{delivery}", (), None, None, None, None, True),
     "alerts.list": Operation("GET", "/v1/alerts", ("kind", "recovered", "limit",), None, None, None, None, True),
     "system.info": Operation("GET", "/v1/info", (), None, None, None, None, True),

@@ -5812,8 +5812,6 @@ export interface operations {
             query?: {
                 /** @description Only those. */
                 state?: "pending" | "delivered" | "dead";
-                /** @description Only of this kind. */
-                kind?: "job.succeeded" | "job.dead" | "job.reclaimed" | "wallet.low" | "wallet.debt" | "upstream.blocked" | "upstream.freed" | "inbox.opened" | "inbox.closed" | "alert.firing" | "alert.recovered" | "endpoint.test";
                 /** @description Where to go on: the `cursor` of the page before. */
                 cursor?: string;
                 /** @description At most this many. */

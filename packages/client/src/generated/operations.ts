@@ -88,7 +88,7 @@ export const OPERATIONS = {
   'webhookEndpoints.list': {"method":"GET","path":"/v1/webhook-endpoints","query":[]},
   'webhookEndpoints.test': {"method":"POST","path":"/v1/webhook-endpoints/{endpoint}/test","query":[],"body":"fields","maxBytes":4194304},
   'webhookEndpoints.replay': {"method":"POST","path":"/v1/webhook-endpoints/{endpoint}/replay","query":[],"body":"fields","maxBytes":4194304},
-  'webhookDeliveries.list': {"method":"GET","path":"/v1/webhook-endpoints/{endpoint}/deliveries","query":["state","kind","cursor","limit"],"page":"deliveries"},
+  'webhookDeliveries.list': {"method":"GET","path":"/v1/webhook-endpoints/{endpoint}/deliveries","query":["state","cursor","limit"],"page":"deliveries"},
   'webhookDeliveries.get': {"method":"GET","path":"/v1/webhook-deliveries/{delivery}","query":[]},
   'alerts.list': {"method":"GET","path":"/v1/alerts","query":["kind","recovered","limit"]},
   'system.info': {"method":"GET","path":"/v1/info","query":[]},

@@ -59,28 +59,26 @@ const delivery = `json_build_object('delivery', d.id, 'endpoint', d.endpoint_id,
 const finding = {
   endpoint_id: 'text',
   state: 'text',
-  kind: 'text',
   after_at: 'timestamptz',
   after_id: 'text',
   count: 'int',
 } as const satisfies Columns;
 
-/** Newest first; of the dead ones by their own index. */
+const page = (so: string, order: string) => `
+    (select d.happened_at, d.id from recoup.webhook_deliveries d
+     where d.endpoint_id = i.endpoint_id and ${so} and (d.happened_at, d.id) < (coalesce(i.after_at, 'infinity'), coalesce(i.after_id, ''))
+     order by ${order} d.happened_at desc, d.id desc limit i.count)`;
+
+/** Newest first. The keys alone are read along an index for either question, and then each row by its key: whatever the statistics say. */
 export const listDeliveries = statement<typeof finding, DeliveryRow>(
   'webhook.deliveries',
   finding,
   () => `
+looked as materialized (
+  select d.* from input i cross join lateral (${page('i.state is null', 'd.endpoint_id desc,')}
+    union all${page('d.state = i.state', 'd.endpoint_id desc, d.state desc,')}) d),
 found as materialized (
-  select d.* from input i cross join lateral (
-    (select d.* from recoup.webhook_deliveries d
-     where i.state is distinct from 'dead' and d.endpoint_id = i.endpoint_id and (i.state is null or d.state = i.state)
-       and (i.kind is null or d.kind = i.kind) and (i.after_id is null or (d.happened_at, d.id) < (i.after_at, i.after_id))
-     order by d.happened_at desc, d.id desc limit i.count)
-    union all
-    (select d.* from recoup.webhook_deliveries d
-     where i.state = 'dead' and d.endpoint_id = i.endpoint_id and d.state = 'dead'
-       and (i.kind is null or d.kind = i.kind) and (i.after_id is null or (d.happened_at, d.id) < (i.after_at, i.after_id))
-     order by d.happened_at desc, d.id desc limit i.count)) d)
+  select d.* from looked l cross join lateral (select * from recoup.webhook_deliveries where id = l.id limit 1) d)
 select coalesce(json_agg(${delivery} order by d.happened_at desc, d.id desc), '[]')::text as answer from found d`,
 );
 

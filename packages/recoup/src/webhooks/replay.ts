@@ -19,18 +19,30 @@ export interface ReplayedRow {
   last: { at: string; id: string } | null;
 }
 
+/** Those of the endpoint that are `so`, behind the last of the page before, oldest first; held. Each way of naming them has its own index. */
+const held = (name: string, way: string, so: string, order: string) => `
+${name} as (
+  select d.* from input i cross join lateral (
+    select id, happened_at from recoup.webhook_deliveries d
+    where ${way} and d.endpoint_id = i.endpoint_id and ${so}
+      and (d.happened_at, d.id) > (coalesce(i.after_at, i.since, '-infinity'), coalesce(i.after_id, '')) and d.happened_at >= coalesce(i.since, '-infinity')
+    order by ${order}d.happened_at, d.id limit i.count for no key update) d)`;
+
 /** Guard: delivered or dead, of the endpoint. Due at once, its tries counted anew; attempt numbers go on. Page by page, oldest first. */
 export const replayDeliveries = statement<typeof replaying, ReplayedRow>(
   'webhook.replay',
   replaying,
   () => `
-held as materialized (
+one as (
   select d.* from input i cross join lateral (
-    select id, happened_at, state from recoup.webhook_deliveries d
-    where d.endpoint_id = i.endpoint_id and d.state <> 'pending' and (i.id is null or d.id = i.id)
-      and d.happened_at >= coalesce(i.since, '-infinity') and (not coalesce(i.dead, false) or d.state = 'dead')
-      and (i.after_id is null or (d.happened_at, d.id) > (i.after_at, i.after_id))
-    order by d.happened_at, d.id limit i.count for no key update) d),
+    select id, happened_at from recoup.webhook_deliveries d
+    where d.id = i.id and d.endpoint_id = i.endpoint_id and d.state <> 'pending' for no key update) d),${held(
+      'dead',
+      'i.id is null and i.dead',
+      `d.state = 'dead'`,
+      'd.endpoint_id, d.state, ',
+    )},${held('every', 'i.id is null and not i.dead', `d.state <> 'pending'`, 'd.endpoint_id, ')},
+held as materialized (select * from one union all select * from dead union all select * from every),
 won as (
   update recoup.webhook_deliveries d set state = 'pending', due_at = recoup.clock(), tries = 0, ended_at = null
   from held h where d.id = h.id and d.state <> 'pending'

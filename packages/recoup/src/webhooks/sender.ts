@@ -2,8 +2,8 @@
 
 import { dateOr } from '../db/instants.ts';
 import type { Runner } from '../db/runner.ts';
+import type { EventOutcome } from '../event-outcomes.ts';
 import * as check from '../input.ts';
-import type { EventOutcome } from '../outcomes.ts';
 import { dispatchEvents } from './dispatch.ts';
 import { asSecret } from './inputs.ts';
 import { endpointsOn } from './queries.ts';
@@ -39,8 +39,9 @@ export interface DeliveryReport {
   retryAfterMs?: number;
 }
 
-/** How many rows are looked at in one statement. */
+/** How many rows are looked at in one statement, and in how many of an endpoint's before others have their turn. */
 const PAGE = 500;
+const PAGES = 20;
 
 export class Sending {
   protected readonly runner: Runner;
@@ -50,19 +51,21 @@ export class Sending {
   }
 
   /**
-   * Makes the deliveries of what is final and was not looked at yet, for every endpoint that is on; gives how many. One at a time per
-   * endpoint, however many processes do it.
+   * Makes the deliveries of what is final and was not looked at yet, for every endpoint that is on; gives how many, and whether there may be
+   * `more`. One at a time per endpoint, however many processes do it.
    */
-  async dispatch(signal?: AbortSignal): Promise<{ made: number }> {
-    let made = 0;
+  async dispatch(signal?: AbortSignal): Promise<{ made: number; more: boolean }> {
+    const total = { made: 0, more: false };
     for (const { endpoint } of await this.runner.read(endpointsOn, [{}])) {
-      for (let more = true; more && !signal?.aborted; ) {
-        const page = (await this.runner.read(dispatchEvents, [{ endpoint_id: endpoint, count: PAGE }]))[0]!;
-        made += page.made;
-        more = page.more;
+      let more = true;
+      for (let page = 0; more && page < PAGES && !signal?.aborted; page++) {
+        const answer = (await this.runner.read(dispatchEvents, [{ endpoint_id: endpoint, count: PAGE }]))[0]!;
+        total.made += answer.made;
+        more = answer.more;
       }
+      total.more ||= more;
     }
-    return { made };
+    return total;
   }
 
   /** The endpoints that are on and have a delivery that is due. */

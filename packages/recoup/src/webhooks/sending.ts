@@ -89,12 +89,15 @@ export const forgetDeliveries = statement<typeof extending, { forgotten: number 
   'webhook.forget',
   extending,
   () => `
-old as (
-  select d.id from input i cross join lateral (
-    select id from recoup.webhook_deliveries
-    where ended_at < recoup.clock() - i.delivered_ms * interval '1 millisecond'
-      and (state = 'delivered' or ended_at < recoup.clock() - i.dead_ms * interval '1 millisecond')
-    order by ended_at limit i.count for update skip locked) d),
+delivered as (
+  select id from recoup.webhook_deliveries
+  where state = 'delivered' and ended_at < recoup.clock() - (select delivered_ms from input) * interval '1 millisecond'
+  order by ended_at limit (select count from input) for update skip locked),
+dead as (
+  select id from recoup.webhook_deliveries
+  where state = 'dead' and ended_at < recoup.clock() - (select dead_ms from input) * interval '1 millisecond'
+  order by ended_at limit (select count from input) for update skip locked),
+old as materialized (select id from delivered union all select id from dead),
 gone as (delete from recoup.webhook_deliveries d using old o where d.id = o.id returning d.id)
 select json_build_array(json_build_object('forgotten', (select count(*) from gone)))::text as answer`,
 );

@@ -3,11 +3,11 @@
 import { dateOr } from '../db/instants.ts';
 import type { Columns, InputOf, Statement } from '../db/statement.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
+import type { EventOutcome } from '../event-outcomes.ts';
 import * as check from '../input.ts';
-import type { EventOutcome } from '../outcomes.ts';
 import { changeEndpoint, registerEndpoint, removeEndpoint, rotateSecret } from './endpoints.ts';
 import { asSecret, kinds as kindsIn, secret as secretIn, url as urlIn } from './inputs.ts';
-import { EVENT_KINDS, type EventKind, TEST_KIND } from './kinds.ts';
+import type { EventKind, TEST_KIND } from './kinds.ts';
 import { type DeliveryRow, type EndpointRow, getDelivery, listDeliveries, listEndpoints } from './queries.ts';
 import { type ReplayedRow, replayDeliveries, sendTest } from './replay.ts';
 import { Sending } from './sender.ts';
@@ -62,7 +62,6 @@ export interface RotateSecret {
 
 export interface DeliveryFilter {
   state?: 'pending' | 'delivered' | 'dead';
-  kind?: EventKind | typeof TEST_KIND;
   /** At most so many, 1 to 1,000; 100 unless set. */
   limit?: number;
   /** The last delivery of the page before. */
@@ -165,13 +164,12 @@ export class Webhooks extends Sending {
 
   /** What was and is to be delivered to an endpoint, the newest events first. Refuses `no_endpoint`, `no_delivery` (`after`). */
   async deliveries(endpoint: string, filter: DeliveryFilter = {}): Promise<WebhookDelivery[]> {
-    check.onlyFields('deliveries', filter, ['state', 'kind', 'limit', 'after']);
+    check.onlyFields('deliveries', filter, ['state', 'limit', 'after']);
     const count = check.optionalInteger('limit', filter.limit, 1, 1000) ?? 100;
     const state = filter.state === undefined ? null : check.oneOf('state', filter.state, STATES);
-    const kind = filter.kind === undefined ? null : check.oneOf('kind', filter.kind, [...EVENT_KINDS, TEST_KIND]);
     await this.get(endpoint);
     const after = filter.after === undefined ? null : await this.#row(filter.after);
-    const row = { endpoint_id: endpoint, state, kind, after_at: after?.happenedAt, after_id: after?.delivery, count };
+    const row = { endpoint_id: endpoint, state, after_at: after?.happenedAt, after_id: after?.delivery, count };
     return (await this.runner.read(listDeliveries, [row])).map(deliveryOf);
   }
 

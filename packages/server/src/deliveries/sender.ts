@@ -45,11 +45,12 @@ export class Sender {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
+      let behind = false;
       await this.#guarded(async () => {
-        await this.#recoup.webhooks.dispatch(signal);
+        behind = (await this.#recoup.webhooks.dispatch(signal)).more;
         for (const endpoint of await this.#recoup.webhooks.due()) this.#send(endpoint);
       });
-      await sleep(this.#options.everyMs, undefined, { signal }).catch(() => {});
+      if (!behind) await sleep(this.#options.everyMs, undefined, { signal }).catch(() => {});
     }
   }
 

@@ -209,7 +209,6 @@ const deliveries: readonly Operation[] = [
     params: endpointKey,
     query: s.fields({
       state: s.optional(s.oneOf(['pending', 'delivered', 'dead'], 'Only those.')),
-      kind: s.optional(s.oneOf([...EVENT_KINDS, 'endpoint.test'], 'Only of this kind.')),
       cursor: s.cursor,
       limit: s.limit,
     }),
