@@ -32,6 +32,9 @@ const parts = [
   { path: 'src/windows/windows.ts', name: 'Limits', calls: 'limits', atLeast: 5 },
   { path: 'src/inbox/inbox.ts', name: 'Inbox', calls: 'inbox', atLeast: 4 },
   { path: 'src/feed/feed.ts', name: 'Feed', calls: 'feed', atLeast: 2 },
+  { path: 'src/webhooks/webhooks.ts', name: 'Webhooks', calls: 'webhooks', atLeast: 9 },
+  { path: 'src/webhooks/sender.ts', name: 'Sending', calls: 'webhooks', atLeast: 4 },
+  { path: 'src/alerts/alerts.ts', name: 'Alerts', calls: 'alerts', atLeast: 2 },
   { path: 'src/epochs.ts', name: 'Epochs', calls: 'epochs', atLeast: 3 },
 ];
 

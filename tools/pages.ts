@@ -1,6 +1,7 @@
 // The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code; and what the clients take from it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { errors } from '../packages/recoup/src/errors.ts';
+import { eventTransitions } from '../packages/recoup/src/event-outcomes.ts';
 import { capacityTransitions, type Transition, transitions } from '../packages/recoup/src/outcomes.ts';
 import { checks } from '../packages/recoup/src/verify.ts';
 import { kebab, SETTINGS } from '../packages/server/src/cli/settings.ts';
@@ -28,6 +29,13 @@ const FILES: Record<string, string> = {
   'block.lapse': 'upstreams/close.ts',
   'limit.set': 'windows/set.ts',
   'limit.end': 'windows/end.ts',
+  'webhook.register': 'webhooks/endpoints.ts',
+  'webhook.change': 'webhooks/endpoints.ts',
+  'webhook.rotate': 'webhooks/endpoints.ts',
+  'webhook.remove': 'webhooks/endpoints.ts',
+  'webhook.lease': 'webhooks/sending.ts',
+  'webhook.report': 'webhooks/sending.ts',
+  'webhook.test': 'webhooks/replay.ts',
 };
 function fileOf(name: string): string {
   const [aggregate, verb] = name.split('.') as [string, string];
@@ -69,6 +77,12 @@ function transitionsPage(): string {
     '[`outcomes.ts`](../packages/recoup/src/outcomes.ts).',
     '',
     ...transitionParts(capacityTransitions, '###').flatMap((part) => [part, '']),
+    '## Webhooks and alerts',
+    '',
+    'They read what the others append and write nothing of theirs: `eventTransitions` in',
+    '[`event-outcomes.ts`](../packages/recoup/src/event-outcomes.ts). Told in [webhooks.md](webhooks.md).',
+    '',
+    ...transitionParts(eventTransitions, '###').flatMap((part) => [part, '']),
   ].join('\n');
 }
 

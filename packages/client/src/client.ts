@@ -59,7 +59,8 @@ const KNOWN = ['url', 'key', 'headers', 'fetch', 'timeoutMs', 'deadlineMs', 'max
 /**
  * Refusals are thrown as `RecoupError` with a stable `code`; outcomes such as `duplicate` are returned. A call that got no
  * answer, or "not now" (408, 429, 502, 503, 504), is repeated with back-off until its deadline: what a call names by ids of
- * the caller's is done once, however often it is sent. Only `keys.create`, `epochs.open` and `deadLetters.redriveAll` are not repeated.
+ * the caller's is done once, however often it is sent. Not repeated are `keys.create`, `epochs.open`, `deadLetters.redriveAll`,
+ * `webhookEndpoints.register` and `webhookEndpoints.rotate`.
  */
 export class RecoupClient implements Calls {
   readonly wallets: Calls['wallets'];
@@ -78,6 +79,9 @@ export class RecoupClient implements Calls {
   readonly keys: Calls['keys'];
   readonly callbacks: Calls['callbacks'];
   readonly webhooks: Calls['webhooks'];
+  readonly webhookEndpoints: Calls['webhookEndpoints'];
+  readonly webhookDeliveries: Calls['webhookDeliveries'];
+  readonly alerts: Calls['alerts'];
   readonly system: Calls['system'];
   readonly #transport: Transport;
 
@@ -107,6 +111,9 @@ export class RecoupClient implements Calls {
     this.keys = calls.keys;
     this.callbacks = calls.callbacks;
     this.webhooks = calls.webhooks;
+    this.webhookEndpoints = calls.webhookEndpoints;
+    this.webhookDeliveries = calls.webhookDeliveries;
+    this.alerts = calls.alerts;
     this.system = calls.system;
   }
 

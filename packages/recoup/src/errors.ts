@@ -69,6 +69,13 @@ export const errors = {
     sentence: 'Only a person or a new credential ends this block: neither time nor news does.',
   },
   no_item: { status: 404, exit: 4, retry: false, sentence: 'There is no open item of that id in the inbox.' },
+  no_endpoint: { status: 404, exit: 4, retry: false, sentence: 'There is no webhook endpoint of that id.' },
+  no_delivery: {
+    status: 404,
+    exit: 4,
+    retry: false,
+    sentence: 'There is no delivery of that id: it was never made, or was forgotten long after its end.',
+  },
   upstream_busy: {
     status: 503,
     exit: 7,

@@ -1,4 +1,6 @@
 // The face of the library: what users import.
+export type { Alert, AlertFilter } from './alerts/alerts.ts';
+export { ALERT_KINDS, type AlertKind } from './alerts/conditions.ts';
 export { addressProblem } from './db/address.ts';
 export type { Database, Queryable } from './db/database.ts';
 export { type EpochState, epochState } from './db/epochs.ts';
@@ -10,6 +12,7 @@ export type { Labels } from './db/runner.ts';
 export type { Begun, EndSpan, TracedJob, Tracer } from './db/tracing.ts';
 export type { Epoch, OpenEpoch } from './epochs.ts';
 export { type ErrorCode, errors, InvalidInput, Refusal, TransactionAborted, TransactionConflict } from './errors.ts';
+export { eventTransitions } from './event-outcomes.ts';
 export type { FeedEvent } from './feed/events.ts';
 export type { LedgerEntry, LedgerFilter } from './feed/ledger.ts';
 export type { InboxFilter, InboxItem, InboxNote, Remark, Snooze, Take } from './inbox/inbox.ts';
@@ -92,6 +95,18 @@ export type {
   Remainder,
   WalletRow,
 } from './wallets/wallets.ts';
+export type { DeliveryReport, LeasedDelivery } from './webhooks/sender.ts';
+export {
+  type ChangeEndpoint,
+  type DeliveryFilter,
+  EVENT_KINDS,
+  type EventKind,
+  type RegisterEndpoint,
+  type Replay,
+  type RotateSecret,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+} from './webhooks/webhooks.ts';
 export {
   KINDS as LIMIT_KINDS,
   type LimitKind,

@@ -1,5 +1,6 @@
 // What `open()` takes, checked.
 import type pg from 'pg';
+import type { AlertAges } from './alerts/alerts.ts';
 import { addressProblem } from './db/address.ts';
 import type { PoolOptions } from './db/pool.ts';
 import type { Labels } from './db/runner.ts';
@@ -7,7 +8,7 @@ import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from './db/schema.ts';
 import type { Tracer } from './db/tracing.ts';
 import { isRules, type Rules } from './decoders/rules.ts';
 import { InvalidInput } from './errors.ts';
-import { integer, onlyFields, optionalInteger, text } from './input.ts';
+import { duration, integer, onlyFields, optionalInteger, text } from './input.ts';
 import type { Swept } from './sweeps/sweeper.ts';
 import type { DroppedHint } from './upstreams/answer.ts';
 
@@ -30,6 +31,10 @@ export interface OpenOptions {
   pollMs?: number;
   /** Delete the rows of jobs that ended longer ago than this, in ms; never unless set. */
   pruneAfterMs?: number;
+  /** An upstream that is on and was not used for so long is an alert, in ms; never unless set. */
+  alertIdleMs?: number;
+  /** A block that has been open for so long is an alert, in ms; 3,600,000 unless set. */
+  alertBlockedMs?: number;
   /** Told of each answer, for metrics: `job.fail`, `duplicate`; and with `{ policy }` of each block that ends, or was tried: `block.recover`, `success`; and with `{ scope }` of each window that a person or the sweep began: `window.restart`, `reset`. */
   onTransition?: (transition: string, outcome: string, labels?: Labels) => void;
   /** Your rules for what providers answer, from `readRules` of recoup/decoders: they come before the built-in ones. */
@@ -55,6 +60,8 @@ const FIELDS = [
   'sweep',
   'pollMs',
   'pruneAfterMs',
+  'alertIdleMs',
+  'alertBlockedMs',
   'onTransition',
   'decoderRules',
   'onDropped',
@@ -65,7 +72,12 @@ const FIELDS = [
 ];
 
 /** What the options come to, with their defaults. */
-export function checkOptions(options: OpenOptions): { pool: PoolOptions; pollMs: number; pruneAfterMs: number | null } {
+export function checkOptions(options: OpenOptions): {
+  pool: PoolOptions;
+  pollMs: number;
+  pruneAfterMs: number | null;
+  alertAges: AlertAges;
+} {
   onlyFields('open', options, FIELDS);
   const schema = options.schema ?? DEFAULT_SCHEMA;
   if (!isSchemaName(schema)) {
@@ -83,6 +95,10 @@ export function checkOptions(options: OpenOptions): { pool: PoolOptions; pollMs:
   text('applicationName', options.applicationName, 63);
   const pollMs = integer('pollMs', options.pollMs ?? 2000, 10, 3_600_000);
   const pruneAfterMs = optionalInteger('pruneAfterMs', options.pruneAfterMs, 0, 315_360_000_000);
+  const alertAges = {
+    idleMs: duration('alertIdleMs', options.alertIdleMs, 1000),
+    blockedMs: duration('alertBlockedMs', options.alertBlockedMs, 1000) ?? 3_600_000,
+  };
   const pool = {
     connection: options.connection,
     schema,
@@ -91,5 +107,5 @@ export function checkOptions(options: OpenOptions): { pool: PoolOptions; pollMs:
     lockTimeoutMs: integer('lockTimeoutMs', options.lockTimeoutMs ?? 5000, 1, 3_600_000),
     applicationName: options.applicationName ?? 'recoup',
   };
-  return { pool, pollMs, pruneAfterMs };
+  return { pool, pollMs, pruneAfterMs, alertAges };
 }

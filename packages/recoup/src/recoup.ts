@@ -1,5 +1,6 @@
 // The handle: opens a database, holds its parts together, joins callers' transactions, closes.
 import type pg from 'pg';
+import { type AlertAges, Alerts } from './alerts/alerts.ts';
 import { BatchingRunner } from './db/batch.ts';
 import { overQueryable, type Queryable } from './db/database.ts';
 import { asRefusal } from './db/failures.ts';
@@ -23,6 +24,7 @@ import { Upstreams } from './upstreams/upstreams.ts';
 import { type Verified, type VerifyOptions, verify } from './verify.ts';
 import { Waking } from './waking.ts';
 import { Wallets } from './wallets/wallets.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
 import { type Handler, Worker, type WorkOptions } from './worker/worker.ts';
 
 /** Recoup inside a transaction of the caller: what is done here commits or rolls back with it. */
@@ -36,7 +38,7 @@ export interface InTransaction {
 
 /** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
 export async function open(options: OpenOptions): Promise<Recoup> {
-  const { pool, pollMs, pruneAfterMs } = checkOptions(options);
+  const { pool, ...checked } = checkOptions(options);
   const pools = new Pools(pool);
   try {
     const client = await pools.connect();
@@ -50,7 +52,7 @@ export async function open(options: OpenOptions): Promise<Recoup> {
     await pools.end();
     throw asRefusal(error, false);
   }
-  return new Recoup(pools, { ...options, pollMs, pruneAfterMs });
+  return new Recoup(pools, { ...options, ...checked });
 }
 
 export class Recoup implements AsyncDisposable {
@@ -61,6 +63,8 @@ export class Recoup implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly feed: Feed;
   readonly epochs: Epochs;
+  readonly webhooks: Webhooks;
+  readonly alerts: Alerts;
   readonly #pools: Pools;
   readonly #batches: BatchingRunner;
   /** The batches, told to the tracer where there is one. */
@@ -80,7 +84,7 @@ export class Recoup implements AsyncDisposable {
   /** Use `open()`. */
   constructor(
     pools: Pools,
-    options: Omit<OpenOptions, 'pruneAfterMs'> & { pollMs: number; pruneAfterMs: number | null },
+    options: Omit<OpenOptions, 'pruneAfterMs'> & { pollMs: number; pruneAfterMs: number | null; alertAges: AlertAges },
   ) {
     this.#pools = pools;
     this.#onError = quiet(options.onError ?? ((error: Error) => console.error(`recoup: ${error.message}`)), () => {});
@@ -102,7 +106,10 @@ export class Recoup implements AsyncDisposable {
     this.inbox = new Inbox(this.#runner);
     this.feed = new Feed(this.#runner);
     this.epochs = new Epochs(pools);
+    this.webhooks = new Webhooks(this.#runner);
+    this.alerts = new Alerts(this.#runner, options.alertAges);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
+      lookAtAlerts: () => this.alerts.look(),
       capMs: this.#pollMs,
       pruneAfterMs: options.pruneAfterMs,
       onError: this.#onError,

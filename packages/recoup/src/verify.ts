@@ -1,5 +1,6 @@
 // verify: replays the ledger and holds every promise against it; names the wallet and the first wrong entry.
 
+import { alertChecks } from './alerts/checks.ts';
 import { behind, lastPosition, OPEN_EPOCH, positionAbove } from './db/epochs.ts';
 import { asRefusal } from './db/failures.ts';
 import { migrations } from './db/migrate.ts';
@@ -9,6 +10,7 @@ import { inboxChecks } from './inbox/checks.ts';
 import { onlyFields, optionalInteger } from './input.ts';
 import { upstreamChecks } from './upstreams/checks.ts';
 import { quotaCheck } from './upstreams/quota.ts';
+import { webhookChecks } from './webhooks/checks.ts';
 import { windowChecks } from './windows/verify.ts';
 
 /** One thing that does not add up. */
@@ -135,7 +137,7 @@ order by 1, 3 limit $1`,
   {
     name: 'feed.position',
     promise:
-      'No entry and no end of an attempt carries a transaction id that the server has not reached: the feed moves.',
+      'No entry, end of an attempt or event of a block or alert carries a transaction id that the server has not reached: the feed moves.',
     sql: `
 select null::text as wallet, null::bigint as seq, null::text as job,
   case when ${lastPosition} >= ${positionAbove('e.number')}
@@ -146,15 +148,22 @@ where ${behind('e.number')} limit $1`,
   },
   {
     name: 'feed.epoch',
-    promise: 'No entry and no end of an attempt stands above the newest epoch: no epoch gave such a position.',
+    promise:
+      'No entry, end of an attempt or event of a block or alert stands above the newest epoch: no epoch gave such a position.',
     sql: `
 select x.* from (select ${positionAbove('max(number)')} as above from recoup.epochs) n cross join lateral (
   (select wallet_id as wallet, seq, job_id as job, 'its position in the feed is ' || tx || ', which no epoch gave' as detail
    from recoup.entries where tx >= n.above order by tx limit $1)
   union all
   (select wallet_id, null, job_id, 'the end of attempt ' || attempt || ' has the position ' || tx || ', which no epoch gave'
-   from recoup.attempts where tx >= n.above order by tx limit $1)) x
-order by 1, 2 limit $1`,
+   from recoup.attempts where tx >= n.above order by tx limit $1)
+  union all
+  (select null, null, null, 'event ' || generation || ' of block ' || block_id || ' has the position ' || tx || ', which no epoch gave'
+   from recoup.block_events where tx >= n.above order by tx limit $1)
+  union all
+  (select null, null, null, 'an event of the alert ' || kind || ' of ' || subject || ' has the position ' || tx || ', which no epoch gave'
+   from recoup.alert_events where tx >= n.above order by tx limit $1)) x
+order by 1, 2, 4 limit $1`,
   },
   {
     name: 'upstreams.blocked_until',
@@ -195,6 +204,8 @@ order by coalesce(b.id, e.block_id) limit $1`,
   ...inboxChecks,
   quotaCheck,
   ...windowChecks,
+  ...webhookChecks,
+  ...alertChecks,
 ];
 
 /** The row that holds the settings of every queue without its own: without it no job can be submitted. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { InvalidInput, type OpenOptions, open, type Recoup, Refusal } from 'recoup';
 import { openTelemetry } from 'recoup/opentelemetry';
+import { Sender } from './deliveries/sender.ts';
 import { isLoopback } from './http/access.ts';
 import { Metrics } from './http/metrics.ts';
 import { loggable } from './http/problem.ts';
@@ -29,6 +30,10 @@ export interface ServiceOptions {
   /** What signed callback URLs begin with. */
   publicUrl?: string;
   webhookSecrets?: WebhookSecrets;
+  /** Send webhooks to loopback, private and link-local addresses too. */
+  webhooksToPrivate?: boolean;
+  /** How long a receiver of webhooks may take, in ms; 15,000 unless set. */
+  webhookTimeoutMs?: number;
   /** Verify the books this often and keep the result as a metric; never unless set. */
   verifyEveryMs?: number;
   /** OpenTelemetry, started by `startTracing`; who started it closes it. */
@@ -63,6 +68,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     metrics.transition(transition, outcome, labels);
     options.open.onTransition?.(transition, outcome, labels);
   };
+  const onError = (error: Error) => {
+    metrics.background(error);
+    if (options.open.onError) options.open.onError(error);
+    else log?.error(loggable(error), 'went wrong in the background');
+  };
   const recoup = await open({
     applicationName: 'recoup-server',
     ...(tracing ? { tracer: openTelemetry(tracing.api) } : {}),
@@ -76,11 +86,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       metrics.swept(swept);
       options.open.onSweep?.(swept);
     },
-    onError: (error) => {
-      metrics.background(error);
-      if (options.open.onError) options.open.onError(error);
-      else log?.error(loggable(error), 'went wrong in the background');
-    },
+    onError,
   });
   try {
     const keys = new Keys(recoup);
@@ -130,10 +136,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     );
     if (due !== null) http.log.warn({ due }, 'the ledger needs a new epoch');
     const verifying = verifyAgainAndAgain(recoup, metrics, http, options.verifyEveryMs);
+    const sender = startSender(recoup, options, onError);
     const stop = async () => {
       clearInterval(verifying);
       await sleep(options.stopDelayMs ?? 0);
       await http.close();
+      await sender?.stop();
       await recoup.close();
     };
     const close = () => {
@@ -145,6 +153,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await recoup.close();
     throw error;
   }
+}
+
+/** Sends beside the sweeps: where those do not run, neither does it. */
+function startSender(recoup: Recoup, options: ServiceOptions, onError: (error: Error) => void): Sender | undefined {
+  if (options.open.sweep === false) return undefined;
+  const { webhooksToPrivate: allowPrivate = false, webhookTimeoutMs: timeoutMs } = options;
+  const everyMs = options.open.pollMs ?? 2000;
+  const sender = new Sender(recoup, {
+    allowPrivate,
+    everyMs,
+    onError,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  sender.start();
+  return sender;
 }
 
 /** What the system says of an address that cannot be listened on, as what it means. */

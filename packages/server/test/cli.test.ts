@@ -1,4 +1,5 @@
 // The command line: every operation once, on a database and through a server; exit codes, maintenance.
+import { createHash } from 'node:crypto';
 import { errors } from 'recoup';
 import Value from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -37,6 +38,9 @@ function argvOf(name: string, input: Input): string[] {
     ...Object.keys(params.properties).map((field) => String(input[field])),
   ];
 }
+
+/** The id says which event it is of, and which endpoint is told. */
+const TEST_OF_THE_ENDPOINT = `msg_${createHash('sha256').update('a/b ä\u001f["endpoint.test", "k"]').digest('hex').slice(0, 40)}`;
 
 const j = { wallet: 'a/b ä', job: 'j' };
 const at = { ...j, attempt: 1 };
@@ -119,6 +123,17 @@ const story: [string, Input][] = [
   ['pools.list', {}],
   ['pools.get', { pool: 'p', model: 'm' }],
   ['pools.explain', { pool: 'p' }],
+  ['webhookEndpoints.register', { endpoint: 'a/b ä', url: 'https://receiver.invalid/', kinds: ['job.dead'] }],
+  ['webhookEndpoints.change', { endpoint: 'a/b ä', kinds: ['wallet.low', 'job.dead'], lowBalance: 5 }],
+  ['webhookEndpoints.rotate', { endpoint: 'a/b ä', keepMs: 1000 }],
+  ['webhookEndpoints.test', { endpoint: 'a/b ä', key: 'k' }],
+  ['webhookEndpoints.list', {}],
+  ['webhookEndpoints.get', { endpoint: 'a/b ä' }],
+  ['webhookDeliveries.list', { endpoint: 'a/b ä', state: 'pending', limit: 1 }],
+  ['webhookDeliveries.get', { delivery: TEST_OF_THE_ENDPOINT }],
+  ['webhookEndpoints.replay', { endpoint: 'a/b ä', dead: true, since: '2030-01-01T00:00:00Z' }],
+  ['webhookEndpoints.remove', { endpoint: 'a/b ä' }],
+  ['alerts.list', { recovered: true, limit: 1 }],
   ['feed.read', { limit: 5 }],
   ['feed.entries', { customer: 'c', limit: 2 }],
   ['jobs.prune', { olderThanMs: 86_400_000, state: 'canceled', dryRun: true }],

@@ -1,6 +1,8 @@
 // Every operation once through HTTP, on a real server and database; answers held to their schemas, repeats to the first.
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { alerts } from '../src/operations/alerts.ts';
 import { capacity } from '../src/operations/capacity/capacity.ts';
+import { webhookEndpoints } from '../src/operations/endpoints.ts';
 import { operations } from '../src/operations/operations.ts';
 import { Api, newId } from './support/api.ts';
 
@@ -283,13 +285,8 @@ describe.each(inject('servers'))('$name', ({ url }) => {
 
   test('every operation of the list was called', () => {
     const elsewhere = [
-      'feed.stream',
-      'webhooks.take',
-      'webhooks.takeSigned',
-      'epochs.open',
-      'epochs.list',
-      'system.info',
-      ...capacity.map(({ name }) => name),
+      ...['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'epochs.open', 'epochs.list', 'system.info'],
+      ...[...capacity, ...webhookEndpoints, ...alerts].map(({ name }) => name),
     ];
     const missing = operations
       .map(({ name }) => name)

@@ -73,7 +73,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
          and has_any_column_privilege('${app}', c.oid, 'insert') and not has_column_privilege('${app}', c.oid, a.attnum, 'insert')`,
     );
     expect(Object.fromEntries(withheld.map(({ name, column }) => [name, column]))).toEqual(FILLED_BY_DEFAULT);
-    expect(withheld).toHaveLength(2);
+    expect(withheld).toHaveLength(Object.keys(FILLED_BY_DEFAULT).length);
   });
 
   test('a column that a later release adds is granted with it; the position never is', async () => {

@@ -16,7 +16,7 @@ class Problem(_ProblemOptional):
     status: int
     detail: str
     instance: str
-    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "foreign_origin", "rate_limited", "keys_required", "port_in_use", "no_key", "unhealthy", "internal", "no_wallet", "no_upstream", "no_limit", "no_block", "manual_block", "no_item", "upstream_busy", "upstream_retired", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
+    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "foreign_origin", "rate_limited", "keys_required", "port_in_use", "no_key", "unhealthy", "internal", "no_wallet", "no_upstream", "no_limit", "no_block", "manual_block", "no_item", "no_endpoint", "no_delivery", "upstream_busy", "upstream_retired", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
     requestId: str
 
 
@@ -608,6 +608,49 @@ class WebhookSettled(TypedDict):
     job: str
 
 
+class WebhookEndpoint(TypedDict):
+    endpoint: str
+    url: str
+    kinds: List[Literal["job.succeeded", "job.dead", "job.reclaimed", "wallet.low", "wallet.debt", "upstream.blocked", "upstream.freed", "inbox.opened", "inbox.closed", "alert.firing", "alert.recovered"]]
+    status: Literal["on", "off", "gone"]
+    lowBalance: Optional[int]
+    registeredAt: str
+    lookedAt: str
+    pending: int
+    dead: int
+    oldestDueMs: Optional[int]
+
+
+class WebhookDelivery(TypedDict):
+    delivery: str
+    endpoint: str
+    kind: Literal["job.succeeded", "job.dead", "job.reclaimed", "wallet.low", "wallet.debt", "upstream.blocked", "upstream.freed", "inbox.opened", "inbox.closed", "alert.firing", "alert.recovered", "endpoint.test"]
+    state: Literal["pending", "delivered", "dead"]
+    happenedAt: str
+    dueAt: Optional[str]
+    attempt: int
+    tries: int
+    lastAt: Optional[str]
+    lastStatus: Optional[int]
+    lastError: Optional[str]
+    endedAt: Optional[str]
+    payload: Any
+
+
+class WebhookDeliveryPage(TypedDict):
+    deliveries: List["WebhookDelivery"]
+    cursor: Optional[str]
+
+
+class Alert(TypedDict):
+    kind: Literal["exhausted", "near_exhausted", "snapshot_exhausted", "idle", "blocked_long"]
+    subject: str
+    number: int
+    firedAt: str
+    recoveredAt: Optional[str]
+    facts: Dict[str, Any]
+
+
 class Info(TypedDict):
     version: str
     schema: str
@@ -804,6 +847,41 @@ class CallbacksSignAnswer(TypedDict):
     path: str
     url: Optional[str]
     expiresAt: str
+
+
+class WebhookEndpointsRegisterAnswer(TypedDict):
+    outcome: Literal["registered", "duplicate"]
+    secret: Optional[str]
+
+
+class WebhookEndpointsChangeAnswer(TypedDict):
+    outcome: Literal["changed", "duplicate"]
+
+
+class WebhookEndpointsRemoveAnswer(TypedDict):
+    outcome: Literal["removed", "duplicate"]
+
+
+class WebhookEndpointsRotateAnswer(TypedDict):
+    outcome: Literal["rotated"]
+    secret: str
+
+
+class WebhookEndpointsListAnswer(TypedDict):
+    endpoints: List["WebhookEndpoint"]
+
+
+class WebhookEndpointsTestAnswer(TypedDict):
+    outcome: Literal["sent", "duplicate"]
+    delivery: str
+
+
+class WebhookEndpointsReplayAnswer(TypedDict):
+    replayed: int
+
+
+class AlertsListAnswer(TypedDict):
+    alerts: List["Alert"]
 
 
 class FeedItem(TypedDict):

@@ -956,6 +956,116 @@ class Webhooks(Group):
         return self._client._call("webhooks.takeSigned", {"provider": provider, "token": token, "body": body}, options)
 
 
+class WebhookEndpoints(Group):
+    def register(self, *, endpoint: str, url: str, kinds: List[Literal["job.succeeded", "job.dead", "job.reclaimed", "wallet.low", "wallet.debt", "upstream.blocked", "upstream.freed", "inbox.opened", "inbox.closed", "alert.firing", "alert.recovered"]], low_balance: int = OMIT, secret: str = OMIT, status: Literal["on", "off"] = OMIT, options: Optional[Options] = None) -> "WebhookEndpointsRegisterAnswer":
+        """Have a URL told of what happens from now on; its secret is shown this once.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        url: https or http, without user and password. Only public addresses are sent to, unless others are allowed.
+        kinds: What it is told of: job.succeeded, job.dead, job.reclaimed, wallet.low, wallet.debt, upstream.blocked, upstream.freed, inbox.opened, inbox.closed, alert.firing, alert.recovered.
+        low_balance: `wallet.low` is a balance that falls below it.
+        secret: `whsec_` and the base64 of 24 to 64 bytes; one is made unless given.
+        status: Off: nothing is sent until it is on.
+        """
+        return self._client._call("webhookEndpoints.register", {"endpoint": endpoint, "url": url, "kinds": kinds, "lowBalance": low_balance, "secret": secret, "status": status}, options)
+
+    def change(self, *, endpoint: str, url: str = OMIT, kinds: List[Literal["job.succeeded", "job.dead", "job.reclaimed", "wallet.low", "wallet.debt", "upstream.blocked", "upstream.freed", "inbox.opened", "inbox.closed", "alert.firing", "alert.recovered"]] = OMIT, low_balance: Optional[int] = OMIT, status: Literal["on", "off"] = OMIT, skip: bool = OMIT, options: Optional[Options] = None) -> "WebhookEndpointsChangeAnswer":
+        """Change what is given of an endpoint, and leave the rest.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        url: https or http, without user and password. Only public addresses are sent to, unless others are allowed.
+        kinds: What it is told of: job.succeeded, job.dead, job.reclaimed, wallet.low, wallet.debt, upstream.blocked, upstream.freed, inbox.opened, inbox.closed, alert.firing, alert.recovered.
+        status: Off: nothing is sent until it is on.
+        skip: Leave out what happened until now and was not delivered yet.
+        """
+        return self._client._call("webhookEndpoints.change", {"endpoint": endpoint, "url": url, "kinds": kinds, "lowBalance": low_balance, "status": status, "skip": skip}, options)
+
+    def remove(self, *, endpoint: str, options: Optional[Options] = None) -> "WebhookEndpointsRemoveAnswer":
+        """Remove an endpoint, with its secrets and deliveries.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("webhookEndpoints.remove", {"endpoint": endpoint}, options)
+
+    def get(self, *, endpoint: str, options: Optional[Options] = None) -> "WebhookEndpoint":
+        """One endpoint.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("webhookEndpoints.get", {"endpoint": endpoint}, options)
+
+    def rotate(self, *, endpoint: str, secret: str = OMIT, keep_ms: int = OMIT, options: Optional[Options] = None) -> "WebhookEndpointsRotateAnswer":
+        """Another secret, shown this once; the one of before signs too for a while.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        secret: `whsec_` and the base64 of 24 to 64 bytes; one is made unless given.
+        keep_ms: How long the one of before signs too; a day unless set.
+        """
+        return self._client._call("webhookEndpoints.rotate", {"endpoint": endpoint, "secret": secret, "keepMs": keep_ms}, options)
+
+    def list(self, *, options: Optional[Options] = None) -> "WebhookEndpointsListAnswer":
+        """All endpoints, with what is still to be sent to each."""
+        return self._client._call("webhookEndpoints.list", {}, options)
+
+    def test(self, *, endpoint: str, key: str = OMIT, options: Optional[Options] = None) -> "WebhookEndpointsTestAnswer":
+        """Send something to an endpoint, for a try: its delivery tells how it went.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        key: A key of yours. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("webhookEndpoints.test", {"endpoint": endpoint, "key": key}, options)
+
+    def replay(self, *, endpoint: str, delivery: str = OMIT, since: str = OMIT, dead: bool = OMIT, options: Optional[Options] = None) -> "WebhookEndpointsReplayAnswer":
+        """Send again what was delivered or given up: one, all since an instant, or all dead ones.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        delivery: This one alone. 1 to 200 printable characters, not "." or "..".
+        since: RFC 3339. Events of this instant or later.
+        dead: Dead ones only.
+        """
+        return self._client._call("webhookEndpoints.replay", {"endpoint": endpoint, "delivery": delivery, "since": since, "dead": dead}, options)
+
+
+class WebhookDeliveries(Group):
+    def list(self, *, endpoint: str, state: Literal["pending", "delivered", "dead"] = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "WebhookDeliveryPage":
+        """What was and is to be delivered to an endpoint, the newest events first, page by page.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        state: Only those.
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._call("webhookDeliveries.list", {"endpoint": endpoint, "state": state, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, endpoint: str, state: Literal["pending", "delivered", "dead"] = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["WebhookDelivery", None, None]:
+        """What was and is to be delivered to an endpoint, the newest events first, page by page: one after the other, page by page, to the end.
+
+        endpoint: The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..".
+        state: Only those.
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._each("webhookDeliveries.list", {"endpoint": endpoint, "state": state, "cursor": cursor, "limit": limit}, options)
+
+    def get(self, *, delivery: str, options: Optional[Options] = None) -> "WebhookDelivery":
+        """One delivery: what is sent, and how its last try went.
+
+        delivery: The `webhook-id`. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("webhookDeliveries.get", {"delivery": delivery}, options)
+
+
+class Alerts(Group):
+    def list(self, *, kind: Literal["exhausted", "near_exhausted", "snapshot_exhausted", "idle", "blocked_long"] = OMIT, recovered: bool = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "AlertsListAnswer":
+        """What fires now, the newest first.
+
+        kind: Only of this kind.
+        recovered: Those that are over too.
+        limit: At most this many.
+        """
+        return self._client._call("alerts.list", {"kind": kind, "recovered": recovered, "limit": limit}, options)
+
+
 class System(Group):
     def info(self, *, options: Optional[Options] = None) -> "Info":
         """Which Recoup this is: version, schema, epoch of the ledger, and what an operator has to do."""
@@ -989,6 +1099,9 @@ class Groups:
         self.keys = Keys(self)
         self.callbacks = Callbacks(self)
         self.webhooks = Webhooks(self)
+        self.webhook_endpoints = WebhookEndpoints(self)
+        self.webhook_deliveries = WebhookDeliveries(self)
+        self.alerts = Alerts(self)
         self.system = System(self)
 
 
@@ -1074,6 +1187,17 @@ OPERATIONS: Dict[str, Operation] = {
     "callbacks.sign": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/callback-url", (), "fields", None, None, 4194304, True),
     "webhooks.take": Operation("POST", "/v1/webhooks/{provider}", (), "whole", None, None, 4194304, True),
     "webhooks.takeSigned": Operation("POST", "/v1/webhooks/{provider}/{token}", (), "whole", None, None, 4194304, True),
+    "webhookEndpoints.register": Operation("PUT", "/v1/webhook-endpoints/{endpoint}", (), "fields", None, None, 4194304, False),
+    "webhookEndpoints.change": Operation("PATCH", "/v1/webhook-endpoints/{endpoint}", (), "fields", None, None, 4194304, True),
+    "webhookEndpoints.remove": Operation("DELETE", "/v1/webhook-endpoints/{endpoint}", (), None, None, None, None, True),
+    "webhookEndpoints.get": Operation("GET", "/v1/webhook-endpoints/{endpoint}", (), None, None, None, None, True),
+    "webhookEndpoints.rotate": Operation("POST", "/v1/webhook-endpoints/{endpoint}/rotate", (), "fields", None, None, 4194304, False),
+    "webhookEndpoints.list": Operation("GET", "/v1/webhook-endpoints", (), None, None, None, None, True),
+    "webhookEndpoints.test": Operation("POST", "/v1/webhook-endpoints/{endpoint}/test", (), "fields", None, None, 4194304, True),
+    "webhookEndpoints.replay": Operation("POST", "/v1/webhook-endpoints/{endpoint}/replay", (), "fields", None, None, 4194304, True),
+    "webhookDeliveries.list": Operation("GET", "/v1/webhook-endpoints/{endpoint}/deliveries", ("state", "cursor", "limit",), None, None, "deliveries", None, True),
+    "webhookDeliveries.get": Operation("GET", "/v1/webhook-deliveries/{delivery}", (), None, None, None, None, True),
+    "alerts.list": Operation("GET", "/v1/alerts", ("kind", "recovered", "limit",), None, None, None, None, True),
     "system.info": Operation("GET", "/v1/info", (), None, None, None, None, True),
     "system.verify": Operation("GET", "/v1/verify", ("limit",), None, None, None, None, True),
 }

@@ -1576,6 +1576,188 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhook-endpoints/{endpoint}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One endpoint
+         * @description Scopes: operator, admin.
+         */
+        get: operations["webhookEndpoints.get"];
+        /**
+         * Have a URL told of what happens from now on; its secret is shown this once
+         * @description After a lost answer the endpoint may be there and its secret unknown: rotate it.
+         *
+         *     Scopes: operator, admin.
+         */
+        put: operations["webhookEndpoints.register"];
+        post?: never;
+        /**
+         * Remove an endpoint, with its secrets and deliveries
+         * @description Scopes: operator, admin.
+         */
+        delete: operations["webhookEndpoints.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Change what is given of an endpoint, and leave the rest
+         * @description What happened while it was off is told when it is on again, unless `skip`.
+         *
+         *     Scopes: operator, admin.
+         */
+        patch: operations["webhookEndpoints.change"];
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Another secret, shown this once; the one of before signs too for a while
+         * @description Scopes: operator, admin.
+         */
+        post: operations["webhookEndpoints.rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All endpoints, with what is still to be sent to each
+         * @description Scopes: operator, admin.
+         */
+        get: operations["webhookEndpoints.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send something to an endpoint, for a try: its delivery tells how it went
+         * @description With a `key` of yours it is sent once, however often it is asked for.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["webhookEndpoints.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send again what was delivered or given up: one, all since an instant, or all dead ones
+         * @description With the ids of before: a receiver that has one may leave it out. What is pending stays as it is.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["webhookEndpoints.replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was and is to be delivered to an endpoint, the newest events first, page by page
+         * @description Scopes: operator, admin.
+         */
+        get: operations["webhookDeliveries.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-deliveries/{delivery}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One delivery: what is sent, and how its last try went
+         * @description Scopes: operator, admin.
+         */
+        get: operations["webhookDeliveries.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What fires now, the newest first
+         * @description Each condition fires once until it recovers, however many replicas look.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["alerts.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/info": {
         parameters: {
             query?: never;
@@ -1634,7 +1816,7 @@ export interface components {
             detail: string;
             instance: string;
             /** @enum {string} */
-            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "foreign_origin" | "rate_limited" | "keys_required" | "port_in_use" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_upstream" | "no_limit" | "no_block" | "manual_block" | "no_item" | "upstream_busy" | "upstream_retired" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "migration_blocked" | "server_too_old" | "not_utf8" | "closed";
+            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "foreign_origin" | "rate_limited" | "keys_required" | "port_in_use" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_upstream" | "no_limit" | "no_block" | "manual_block" | "no_item" | "no_endpoint" | "no_delivery" | "upstream_busy" | "upstream_retired" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "migration_blocked" | "server_too_old" | "not_utf8" | "closed";
             requestId: string;
             /** @description The field that is wrong, with code `invalid`. */
             field?: string;
@@ -2435,6 +2617,79 @@ export interface components {
             outcome: string;
             wallet: string;
             job: string;
+        };
+        WebhookEndpoint: {
+            endpoint: string;
+            url: string;
+            kinds: ("job.succeeded" | "job.dead" | "job.reclaimed" | "wallet.low" | "wallet.debt" | "upstream.blocked" | "upstream.freed" | "inbox.opened" | "inbox.closed" | "alert.firing" | "alert.recovered")[];
+            /**
+             * @description `gone`: it answered 410; switch it on again.
+             * @enum {string}
+             */
+            status: "on" | "off" | "gone";
+            lowBalance: number | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            registeredAt: string;
+            /**
+             * Format: date-time
+             * @description When events were last looked for; to the minute where nothing happens.
+             */
+            lookedAt: string;
+            /** @description Deliveries to be sent, counted up to 10,000. */
+            pending: number;
+            /** @description Deliveries that were given up, counted up to 10,000. */
+            dead: number;
+            oldestDueMs: number | null;
+        };
+        WebhookDelivery: {
+            /** @description Its `webhook-id`: the same each time it is sent. */
+            delivery: string;
+            endpoint: string;
+            /** @enum {string} */
+            kind: "job.succeeded" | "job.dead" | "job.reclaimed" | "wallet.low" | "wallet.debt" | "upstream.blocked" | "upstream.freed" | "inbox.opened" | "inbox.closed" | "alert.firing" | "alert.recovered" | "endpoint.test";
+            /** @enum {string} */
+            state: "pending" | "delivered" | "dead";
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            happenedAt: string;
+            dueAt: string | null;
+            /** @description How often it was sent. */
+            attempt: number;
+            /** @description How often since the event, or since it was last replayed. */
+            tries: number;
+            lastAt: string | null;
+            lastStatus: number | null;
+            lastError: string | null;
+            endedAt: string | null;
+            /** @description The body. */
+            payload: unknown;
+        };
+        WebhookDeliveryPage: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            cursor: string | null;
+        };
+        Alert: {
+            /** @enum {string} */
+            kind: "exhausted" | "near_exhausted" | "snapshot_exhausted" | "idle" | "blocked_long";
+            /** @description Of what: `limit:…`, `upstream:…`, `block:…`, `snapshot:…`. */
+            subject: string;
+            /** @description Which time this is. */
+            number: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            firedAt: string;
+            recoveredAt: string | null;
+            /** @description As it was when it fired. */
+            facts: {
+                [key: string]: unknown;
+            };
         };
         Info: {
             version: string;
@@ -5376,6 +5631,357 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookSettled"];
+                };
+            };
+        };
+    };
+    "webhookEndpoints.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..". */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+        };
+    };
+    "webhookEndpoints.register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..". */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description https or http, without user and password. Only public addresses are sent to, unless others are allowed. */
+                    url: string;
+                    /** @description What it is told of: job.succeeded, job.dead, job.reclaimed, wallet.low, wallet.debt, upstream.blocked, upstream.freed, inbox.opened, inbox.closed, alert.firing, alert.recovered. */
+                    kinds: ("job.succeeded" | "job.dead" | "job.reclaimed" | "wallet.low" | "wallet.debt" | "upstream.blocked" | "upstream.freed" | "inbox.opened" | "inbox.closed" | "alert.firing" | "alert.recovered")[];
+                    /** @description `wallet.low` is a balance that falls below it. */
+                    lowBalance?: number;
+                    /** @description `whsec_` and the base64 of 24 to 64 bytes; one is made unless given. */
+                    secret?: string;
+                    /**
+                     * @description Off: nothing is sent until it is on.
+                     * @enum {string}
+                     */
+                    status?: "on" | "off";
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "registered" | "duplicate";
+                        secret: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "webhookEndpoints.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..". */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "removed" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "webhookEndpoints.change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..". */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description https or http, without user and password. Only public addresses are sent to, unless others are allowed. */
+                    url?: string;
+                    /** @description What it is told of: job.succeeded, job.dead, job.reclaimed, wallet.low, wallet.debt, upstream.blocked, upstream.freed, inbox.opened, inbox.closed, alert.firing, alert.recovered. */
+                    kinds?: ("job.succeeded" | "job.dead" | "job.reclaimed" | "wallet.low" | "wallet.debt" | "upstream.blocked" | "upstream.freed" | "inbox.opened" | "inbox.closed" | "alert.firing" | "alert.recovered")[];
+                    lowBalance?: number | null;
+                    /**
+                     * @description Off: nothing is sent until it is on.
+                     * @enum {string}
+                     */
+                    status?: "on" | "off";
+                    /** @description Leave out what happened until now and was not delivered yet. */
+                    skip?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "changed" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "webhookEndpoints.rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..". */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description `whsec_` and the base64 of 24 to 64 bytes; one is made unless given. */
+                    secret?: string;
+                    /** @description How long the one of before signs too; a day unless set. */
+                    keepMs?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "rotated";
+                        /** @description Verify signatures with it. Shown this once. */
+                        secret: string;
+                    };
+                };
+            };
+        };
+    };
+    "webhookEndpoints.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        endpoints: components["schemas"]["WebhookEndpoint"][];
+                    };
+                };
+            };
+        };
+    };
+    "webhookEndpoints.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..". */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description A key of yours. 1 to 200 printable characters, not "." or "..". */
+                    key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "sent" | "duplicate";
+                        delivery: string;
+                    };
+                };
+            };
+        };
+    };
+    "webhookEndpoints.replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..". */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description This one alone. 1 to 200 printable characters, not "." or "..". */
+                    delivery?: string;
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339. Events of this instant or later.
+                     */
+                    since?: string;
+                    /** @description Dead ones only. */
+                    dead?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        replayed: number;
+                    };
+                };
+            };
+        };
+    };
+    "webhookDeliveries.list": {
+        parameters: {
+            query?: {
+                /** @description Only those. */
+                state?: "pending" | "delivered" | "dead";
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the endpoint, yours. 1 to 200 printable characters, not "." or "..". */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryPage"];
+                };
+            };
+        };
+    };
+    "webhookDeliveries.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `webhook-id`. 1 to 200 printable characters, not "." or "..". */
+                delivery: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    "alerts.list": {
+        parameters: {
+            query?: {
+                /** @description Only of this kind. */
+                kind?: "exhausted" | "near_exhausted" | "snapshot_exhausted" | "idle" | "blocked_long";
+                /** @description Those that are over too. */
+                recovered?: boolean;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        alerts: components["schemas"]["Alert"][];
+                    };
                 };
             };
         };

@@ -6,8 +6,8 @@ import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
 /**
  * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries never changed;
- * nor are upstreams, limits, blocks and snapshots, nor what happened to an upstream or a block, nor notes of the inbox. Jobs, attempts, lease
- * requests, uses and seconds that rolled are deleted by pruning; notes may be erased, which is a person's work.
+ * nor are upstreams, limits, blocks and snapshots, nor what happened to an upstream or a block, nor notes of the inbox, nor alerts. Jobs, attempts, lease
+ * requests, uses, seconds that rolled and deliveries are deleted by pruning, endpoints by whoever registered them; notes may be erased, which is a person's work.
  */
 export const RIGHTS: Readonly<Record<string, string>> = {
   migrations: 'select',
@@ -31,6 +31,11 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   snapshots: 'select, insert, update',
   affinities: 'select, insert, update, delete',
   inbox_notes: 'select, insert',
+  alerts: 'select, insert, update',
+  alert_events: 'select, insert',
+  webhook_endpoints: 'select, insert, update, delete',
+  webhook_secrets: 'select, insert, update, delete',
+  webhook_deliveries: 'select, insert, update, delete',
   // Opened by the role that owns the schema.
   epochs: 'select',
 };
@@ -39,7 +44,12 @@ export const RIGHTS: Readonly<Record<string, string>> = {
  * Columns that only their default fills. Who chose a position could hide an entry behind every cursor of the feed, or put
  * one ahead of all of them, where the feed stands still.
  */
-export const FILLED_BY_DEFAULT: Readonly<Record<string, string>> = { entries: 'tx', attempts: 'tx' };
+export const FILLED_BY_DEFAULT: Readonly<Record<string, string>> = {
+  entries: 'tx',
+  attempts: 'tx',
+  block_events: 'tx',
+  alert_events: 'tx',
+};
 
 /** Of the role that serves, where the schema is still to be made by the one that asks, too: whether it is there, and why rights would not restrict it. */
 const ROLE = `select r.oid is not null as there, coalesce(r.rolsuper, false) as super,

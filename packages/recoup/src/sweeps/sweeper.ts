@@ -4,6 +4,7 @@ import { asRefusal } from '../db/failures.ts';
 import type { Runner } from '../db/runner.ts';
 import { nextDue } from '../jobs/queries.ts';
 import type { Waking } from '../waking.ts';
+import { sweepDeliveries } from './deliveries.ts';
 import { sweepLapsed } from './lapsed.ts';
 import { sweepLeaseRequests } from './lease-requests.ts';
 import { sweepPruned } from './pruned.ts';
@@ -11,6 +12,8 @@ import { sweepUpstreams } from './upstream-leases.ts';
 import { sweepWindows } from './windows.ts';
 
 export interface SweepOptions {
+  /** Fires and ends alerts. */
+  lookAtAlerts: () => Promise<unknown>;
   /** The longest sleep, in ms: the correctness path, since nothing tells of leases taken elsewhere. */
   capMs: number;
   /** Prune jobs that ended longer ago than this; null: never. */
@@ -28,6 +31,9 @@ export interface Swept {
   /** Rows that stood alone with an error: reported, and passed over until the next pass. */
   failed: number;
 }
+
+/** How often the loop looks at alerts: it reads every limit and every open block. */
+const ALERTS_MS = 15_000;
 
 /** The key that the loop sleeps on: no queue has it. */
 const SLEEPER = '*';
@@ -56,14 +62,16 @@ export class Sweeper {
     await this.#loop;
   }
 
-  /** One pass over everything that is due now. */
-  async pass(): Promise<Swept> {
+  /** One pass over everything that is due now; `alerts`: whether alerts are looked at too. */
+  async pass(alerts = true): Promise<Swept> {
     const onError = this.#options.onError;
     const lapsed = await sweepLapsed(this.#runner, { onError, wake: this.#wake, signal: this.#stop.signal });
     const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
     await sweepLeaseRequests(this.#runner);
     const failed = await sweepUpstreams(this.#runner, this.#stop.signal, onError);
     await sweepWindows(this.#runner, this.#stop.signal);
+    await sweepDeliveries(this.#runner);
+    if (alerts) await this.#options.lookAtAlerts();
     const swept = { lapsed: lapsed.done, failed: lapsed.failed + failed, pruned };
     this.#options.onSweep(swept);
     return swept;
@@ -71,10 +79,13 @@ export class Sweeper {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
+    let lookedAt = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       let sleepMs = this.#options.capMs;
       try {
-        const swept = await this.pass();
+        const alerts = performance.now() - lookedAt >= ALERTS_MS;
+        if (alerts) lookedAt = performance.now();
+        const swept = await this.pass(alerts);
         const [next] = await this.#runner.read(nextDue, [{}]);
         // What is due and was not handled (a held wallet, a bad row) waits for the cap: no spinning on it.
         if (next?.inMs !== null && next?.inMs !== undefined && (next.inMs > 0 || swept.lapsed > 0)) {

@@ -12,7 +12,7 @@ export const ROWS = {
     ...{ id: 1, subject_type: 'upstream', subject_id: 'u', scope: '', kind: 'rate_limited', source: 'backoff' },
     ...{ policy: 'auto', opened_at: AT, evidence_at: AT, until: LATER, step: 1, trials: 1, uses: 0, generation: 1 },
   },
-  block_events: { block_id: 1, generation: 1, type: 'opened', at: AT, step: 1, evidence_at: AT },
+  block_events: { block_id: 1, generation: 1, type: 'opened', at: AT, step: 1, evidence_at: AT, tx: '1' },
   upstream_leases: {
     ...{ id: 'l', upstream_id: 'u', provider: 'x', route: 'direct', scopes: [''], leased_at: AT, lease_until: LATER },
   },

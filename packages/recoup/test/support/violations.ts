@@ -1,5 +1,6 @@
 // Rows that break a rule of the schema and nothing else, for every rule, beside rows that are fine.
 import * as capacity from './violations-of-capacity.ts';
+import * as events from './violations-of-events.ts';
 import * as windows from './violations-of-windows.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -40,6 +41,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   epochs: { number: 1, id: 'e', opened_at: AT, reason: 'r' },
   migrations: { number: 99, name: 'n', checksum: 'c', compatible_from: 1, applied_at: AT },
   ...capacity.ROWS,
+  ...events.ROWS,
   ...windows.ROWS,
 };
 
@@ -103,6 +105,7 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
   ],
   epochs: [{ number: 32767 }],
   ...capacity.FINE,
+  ...events.FINE,
   ...windows.FINE,
 };
 
@@ -212,6 +215,7 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   secrets_value: [{ value: '\\xab' }],
   epochs_number: [{ number: -1 }, { number: 32768 }],
   ...capacity.BROKEN,
+  ...events.BROKEN,
   ...windows.BROKEN,
 };
 
@@ -234,15 +238,16 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   epochs_pkey: [{}, { id: 'other' }],
   migrations_pkey: [{}, { name: 'other' }],
   ...capacity.TWICE,
+  ...events.TWICE,
   ...windows.TWICE,
 };
 
 /** What would rewrite history, by the trigger that refuses it: also where no row would match. */
 export const REWRITTEN: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ['entries', 'epochs', 'block_events', 'upstream_events', 'inbox_notes'].map((table) => [
+  ['entries', 'epochs', 'block_events', 'upstream_events', 'inbox_notes', 'alert_events'].map((table) => [
     `${table}_append_only`,
     [
-      `update recoup.${table} set ${table === 'inbox_notes' ? 'note' : 'reason'} = null where false`,
+      `update recoup.${table} set ${{ inbox_notes: 'note', alert_events: 'subject' }[table] ?? 'reason'} = null where false`,
       `delete from recoup.${table} where false`,
       `truncate recoup.${table}`,
     ],

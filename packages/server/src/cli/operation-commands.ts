@@ -88,8 +88,8 @@ export function addOperations(program: Command, operations: readonly Operation[]
 }
 
 function addCommand(group: Command, verb: string, operation: Operation, run: Run): void {
-  // `recoup pools` and `recoup inbox` alone are questions that one answer fits.
-  const isDefault = ['pools.list', 'inbox.list'].includes(operation.name);
+  // `recoup pools`, `recoup inbox` and `recoup alerts` alone are questions that one answer fits.
+  const isDefault = ['pools.list', 'inbox.list', 'alerts.list'].includes(operation.name);
   const command = group.command(kebab(verb), { isDefault }).description(operation.summary);
   const params = Object.keys(operation.params.properties);
   for (const name of params)

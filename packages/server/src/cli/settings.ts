@@ -52,7 +52,23 @@ export const SETTINGS = {
   },
   pollMs: { kind: 'integer', about: 'the longest that anything sleeps', fallback: 2000, range: [10, 3_600_000] },
   pruneAfterMs: { kind: 'integer', about: 'delete rows of jobs that ended longer ago', range: [0, 315_360_000_000] },
-  sweep: { kind: 'flag', about: 'run the sweeps in this process', fallback: true },
+  sweep: { kind: 'flag', about: 'run the sweeps and send webhooks in this process', fallback: true },
+  alertIdleMs: {
+    kind: 'integer',
+    about: 'an upstream that is on and was not used for so long is an alert',
+    range: [1000, 31_536_000_000],
+  },
+  alertBlockedMs: {
+    kind: 'integer',
+    about: 'a block that has been open for so long is an alert',
+    fallback: 3_600_000,
+    range: [1000, 31_536_000_000],
+  },
+  webhooksToPrivate: {
+    kind: 'flag',
+    about: 'send webhooks to loopback, private and link-local addresses too',
+    fallback: false,
+  },
   decoderRules: {
     kind: 'text',
     about: 'a file with rules of yours for what providers answer (YAML or JSON); read when the program starts',

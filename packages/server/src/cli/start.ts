@@ -8,7 +8,8 @@ import type { Settings } from './settings.ts';
 import { database, rulesOf } from './target.ts';
 
 function serviceOptions(settings: Settings, url: string, decoderRules: Rules | undefined) {
-  const { schema, pooler, maxConnections, lockTimeoutMs, pollMs, pruneAfterMs, sweep, publicUrl } = settings;
+  const { schema, pooler, maxConnections, lockTimeoutMs, pollMs, pruneAfterMs, sweep, publicUrl, alertIdleMs } =
+    settings;
   const opened = {
     schema: schema!,
     pooler: pooler!,
@@ -16,6 +17,7 @@ function serviceOptions(settings: Settings, url: string, decoderRules: Rules | u
     lockTimeoutMs: lockTimeoutMs!,
     pollMs: pollMs!,
     sweep: sweep!,
+    alertBlockedMs: settings.alertBlockedMs!,
   };
   return {
     open: {
@@ -23,6 +25,7 @@ function serviceOptions(settings: Settings, url: string, decoderRules: Rules | u
       migrate: settings.migrate!,
       ...opened,
       ...(pruneAfterMs === undefined ? {} : { pruneAfterMs }),
+      ...(alertIdleMs === undefined ? {} : { alertIdleMs }),
       ...(decoderRules === undefined ? {} : { decoderRules }),
     },
     bind: settings.bind!,
@@ -32,6 +35,7 @@ function serviceOptions(settings: Settings, url: string, decoderRules: Rules | u
     insecure: settings.insecure!,
     maxWaiting: settings.maxWaiting!,
     stopDelayMs: settings.stopDelayMs!,
+    webhooksToPrivate: settings.webhooksToPrivate!,
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(settings.verifyEveryMs === undefined ? {} : { verifyEveryMs: settings.verifyEveryMs }),
     webhookSecrets: {

@@ -1,5 +1,5 @@
 // Figures of the database for metrics: each an index look-up or a count that stops early, so that a scrape is cheap.
-import { BLOCK_POLICIES, type Recoup } from 'recoup';
+import { ALERT_KINDS, BLOCK_POLICIES, type Recoup } from 'recoup';
 
 /** Counts stop here: "this many or more". */
 export const COUNT_CAP = 1000;
@@ -16,6 +16,9 @@ export interface Figures {
   overdueSeconds: number;
   /** Open blocks by policy. */
   blocks: Record<(typeof BLOCK_POLICIES)[number], number>;
+  /** Alerts that fire, by kind. */
+  alerts: Record<(typeof ALERT_KINDS)[number], number>;
+  webhooks: { pending: number; dead: number; oldestDueSeconds: number };
   queues: { queue: string; ready: number; later: number; oldestDueSeconds: number }[];
 }
 
@@ -31,6 +34,7 @@ blocks as (
   (select policy from ${schema}.blocks where closed_at is null and until is not null limit ${BLOCK_CAP})
   union all
   (select policy from ${schema}.blocks where closed_at is null and until is null limit ${BLOCK_CAP})),
+alerts as (select kind from ${schema}.alerts where recovered_at is null limit ${BLOCK_CAP}),
 queues as (
   select n.queue,
     ${capped(`from ${schema}.jobs j where j.state = 'queued' and j.queue = n.queue and j.not_before <= ${schema}.clock()`)} as ready,
@@ -48,6 +52,13 @@ select json_build_object(
     (select lease_until from ${schema}.jobs where lease_until is not null order by lease_until limit 1),
     (select deadline_at from ${schema}.jobs where deadline_at is not null order by deadline_at limit 1)))),
   'blocks', (select json_build_object(${BLOCK_POLICIES.map((policy) => `'${policy}', count(*) filter (where policy = '${policy}')`).join(', ')}) from blocks),
+  'alerts', (select json_build_object(${ALERT_KINDS.map((kind) => `'${kind}', count(*) filter (where kind = '${kind}')`).join(', ')}) from alerts),
+  'webhooks', json_build_object(
+    'pending', ${capped(`from ${schema}.webhook_deliveries where due_at is not null`)},
+    'dead', ${capped(`from ${schema}.webhook_deliveries where state = 'dead'`)},
+    'oldestDueSeconds', coalesce((select max(greatest(extract(epoch from ${schema}.clock() - d.due_at), 0)) from ${schema}.webhook_endpoints e
+      cross join lateral (select due_at from ${schema}.webhook_deliveries d
+        where d.endpoint_id = e.id and d.due_at is not null order by d.due_at limit 1) d where e.status = 'on'), 0)),
   'queues', coalesce((select json_agg(json_build_object('queue', queue, 'ready', ready, 'later', later,
     'oldestDueSeconds', greatest(extract(epoch from ${schema}.clock() - due), 0)) order by queue) from queues), '[]'))::text as figures`;
 

@@ -81,6 +81,16 @@ export class Metrics {
   ]);
   readonly #ready = this.#gauge('recoup_queue_ready', `Jobs that are due, counted up to ${COUNT_CAP}.`, ['queue']);
   readonly #due = this.#gauge('recoup_queue_oldest_due_seconds', 'How long the oldest job has been due.', ['queue']);
+  readonly #alerts = this.#gauge('recoup_alerts_firing', `Alerts that fire, counted up to ${BLOCK_CAP}.`, ['kind']);
+  readonly #deliveries = this.#gauge(
+    'recoup_webhook_deliveries',
+    `Deliveries to webhook endpoints that are pending or dead, each counted up to ${COUNT_CAP}.`,
+    ['state'],
+  );
+  readonly #deliveryDue = this.#gauge(
+    'recoup_webhook_oldest_due_seconds',
+    'How long the oldest delivery to an endpoint that is on has been due.',
+  );
 
   constructor(waiting: () => number, maxWaiting: number) {
     collectDefaultMetrics({ register: this.registry });
@@ -185,6 +195,11 @@ export class Metrics {
     this.#handedOver.set(figures.waiting);
     this.#overdue.set(figures.overdueSeconds);
     for (const [policy, count] of Object.entries(figures.blocks)) this.#blocks.set({ policy }, count);
+    for (const [kind, count] of Object.entries(figures.alerts)) this.#alerts.set({ kind }, count);
+    const { pending, dead, oldestDueSeconds: deliveryDue } = figures.webhooks;
+    this.#deliveries.set({ state: 'pending' }, pending);
+    this.#deliveries.set({ state: 'dead' }, dead);
+    this.#deliveryDue.set(deliveryDue);
     for (const { queue, ready, later, oldestDueSeconds } of figures.queues) {
       this.#ready.set({ queue }, ready);
       this.#later.set({ queue }, later);

@@ -1,6 +1,8 @@
 // The one list of everything a caller may do: HTTP routes, the OpenAPI document, the command line and their tests come from it.
+import { alerts } from './alerts.ts';
 import { capacity } from './capacity/capacity.ts';
 import { deadLetters } from './dead-letters.ts';
+import { webhookEndpoints } from './endpoints.ts';
 import { epochs } from './epochs.ts';
 import { feed } from './feed.ts';
 import { jobs } from './jobs.ts';
@@ -25,5 +27,7 @@ export const operations: readonly Operation[] = [
   ...epochs,
   ...keys,
   ...webhooks,
+  ...webhookEndpoints,
+  ...alerts,
   ...system,
 ];

@@ -1,5 +1,6 @@
 // A job given to a URL: the payload as the body of a POST, who it is in headers, what became of it as the status.
 import { Done, Failure, type Handler, Release } from 'recoup';
+import { retryAfterOf } from './retry-after.ts';
 
 export interface PostOptions {
   url: string;
@@ -78,13 +79,6 @@ function failureOf(response: Response, { upstreamRef }: { upstreamRef?: string }
     return new Failure(reason, { verdict: 'definitive', retryable: false, ...ref });
   }
   return new Failure(reason, { ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...ref });
-}
-
-/** Retry-After in ms: seconds, or a date. A day at most. */
-function retryAfterOf(text: string | null): number | undefined {
-  if (text === null) return undefined;
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return Number.isFinite(ms) ? Math.min(Math.max(Math.round(ms), 0), 86_400_000) : undefined;
 }
 
 async function bodyOf(response: Response): Promise<unknown> {

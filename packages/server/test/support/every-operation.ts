@@ -17,6 +17,7 @@ export async function callEvery(api: Api, secret: string): Promise<void> {
   await deadLetters(api, secret, wallet);
   await webhooks(api, secret, wallet);
   await capacity(api, secret);
+  await endpoints(api);
   await keysAndReads(api);
   // The streams and webhooks were called by hand; an epoch is opened by the role that owns the schema.
   const others = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'epochs.open'];
@@ -190,6 +191,23 @@ async function limits(api: Api, secret: string, upstream: string): Promise<void>
   await api.call('limits.reset', { limit, actor: 'ann', reason: secret });
   await api.call('limits.windows', { limit });
   await api.call('limits.end', { limit });
+}
+
+async function endpoints(api: Api): Promise<void> {
+  const endpoint = newId('endpoint');
+  const input = { endpoint, url: 'https://receiver.invalid/hook', kinds: ['job.dead'] };
+  const made = await api.call('webhookEndpoints.register', input);
+  const rotated = await api.call('webhookEndpoints.rotate', { endpoint });
+  for (const { secret } of [made, rotated]) signedTokens.push(secret);
+  await api.call('webhookEndpoints.change', { endpoint, kinds: ['job.dead', 'wallet.low'], lowBalance: 5 });
+  const { delivery } = await api.call('webhookEndpoints.test', { endpoint, key: newId('test') });
+  await api.call('webhookDeliveries.list', { endpoint, state: 'pending', limit: 1 });
+  await api.call('webhookDeliveries.get', { delivery });
+  await api.call('webhookEndpoints.replay', { endpoint, dead: true });
+  await api.call('webhookEndpoints.list');
+  await api.call('webhookEndpoints.get', { endpoint });
+  await api.call('webhookEndpoints.remove', { endpoint });
+  await api.call('alerts.list', { recovered: true });
 }
 
 /** The tokens of callback URLs that were used: bearer secrets. */
