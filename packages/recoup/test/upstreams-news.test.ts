@@ -118,3 +118,55 @@ onEvery(
     expect(await picked()).toEqual(new Set(names));
   },
 );
+
+onEvery('one that was away, or is new, does not make up for what it missed', async (s) => {
+  const { pool, names } = await poolOf(s, 2);
+  const [one, other] = names as [string, string];
+  const tally = async (count: number) => {
+    const picked: Record<string, number> = {};
+    for (let i = 0; i < count; i++) {
+      const { upstream, lease } = await use(s, pool);
+      picked[upstream!] = (picked[upstream!] ?? 0) + 1;
+      await s.recoup.upstreams.release(lease!);
+    }
+    return picked;
+  };
+  await s.recoup.upstreams.change(other, { status: 'off' });
+  await tally(60);
+  await s.recoup.upstreams.change(other, { status: 'on' });
+  const after = await tally(40);
+  expect(after[one]).toBeGreaterThanOrEqual(17);
+  await s.recoup.upstreams.register({ upstream: `${pool}/new`, pool, provider: pool });
+  const three = await tally(60);
+  for (const upstream of [one, other]) expect(three[upstream]).toBeGreaterThanOrEqual(16);
+});
+
+onEvery('a success counts for what its lease was for, also where the report does not say it again', async (s) => {
+  const { pool, names } = await poolOf(s, 1);
+  await s.recoup.upstreams.report({ upstream: names[0]!, success: false, block: ofModel });
+  await s.db.advance(31 * SECOND);
+  for (const closed of [0, 0, 0, 1]) {
+    const { lease } = await s.recoup.upstreams.select({ pool, model: 'large' });
+    await s.db.advance(10);
+    const success = { upstream: names[0]!, lease: lease!, success: true };
+    expect(await s.recoup.upstreams.report(success)).toMatchObject({ closed });
+    await s.db.advance(10);
+  }
+});
+
+onEvery('a person blocks again what he freed a moment ago, also by a clock that was set back', async (s) => {
+  const { names } = await poolOf(s, 1);
+  const { block } = await s.recoup.upstreams.block(names[0]!, { reason: 'unpaid' });
+  await s.recoup.upstreams.free(block!);
+  await s.db.advance(-10 * SECOND);
+  expect(await s.recoup.upstreams.block(names[0]!, { reason: 'unpaid' })).toMatchObject({ outcome: 'blocked' });
+});
+
+onEvery('trouble of a provider does not end an order to wait', async (s) => {
+  const { pool, names } = await poolOf(s, 3);
+  const order: BlockFacts = { kind: 'server_error', policy: 'auto', source: 'retry_after', forMs: 30 * MINUTE };
+  for (const upstream of names) await s.recoup.upstreams.report({ upstream, success: false, block: order });
+  expect(await failing(s, names[0]!)).toEqual(['blocked', 'blocked']);
+  await s.db.advance(31 * SECOND);
+  expect(await use(s, pool)).toMatchObject({ outcome: 'none' });
+});

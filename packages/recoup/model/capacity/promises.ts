@@ -1,7 +1,7 @@
 // What must be true of every step of capacity: who may open, lengthen, shorten and end a block, and who may be given.
 import { capacityTransitions } from '../../src/outcomes.ts';
 import type { CapacityAction } from './model.ts';
-import { refuted, startOf, subjectOf } from './reports.ts';
+import { refuted, scopesOfReport, startOf, subjectOf } from './reports.ts';
 import {
   type Block,
   blocksOn,
@@ -116,7 +116,7 @@ function checkOpening(taken: CapacityTaken, block: Block, problems: string[]): v
   if (began === undefined) return;
   if (block.evidenceAt > began) problems.push('has later evidence than its request');
   const ended = Object.values(before.blocks).filter((one) => keyOfBlock(one) === keyOfBlock(block));
-  if (ended.some(({ closedAt, closedAs }) => closedAt! > began && closedAs !== 'time'))
+  if (block.kind !== 'operator' && ended.some(({ closedAt, closedAs }) => closedAt! > began && closedAs !== 'time'))
     problems.push('opened again by a request that began before its end');
 }
 
@@ -186,7 +186,7 @@ function checkEnd(taken: CapacityTaken, old: Block, block: Block, problems: stri
   if (old.policy === 'manual' && by !== 'operator' && by !== 'credential') problems.push(`was manual, closed as ${by}`);
   if (by === 'success') {
     const began = report && startedAt(before, report);
-    const inScope = report && scopesOf(report).includes(old.scope);
+    const inScope = report && scopesOfReport(before, report).includes(old.scope);
     if (!report?.success || !inScope || (old.policy === 'snapshot' && !isDue(before, old)))
       problems.push('closed by what does not speak of it');
     if (began === undefined || began <= heardBefore(taken, old))
@@ -203,7 +203,8 @@ function checkEnd(taken: CapacityTaken, old: Block, block: Block, problems: stri
       kind: 'server_error',
       source: 'backoff',
     } as const;
-    if (old.kind !== 'server_error' || !openBlock(after, keyOfBlock(key))) problems.push('superseded by nothing');
+    if (old.kind !== 'server_error' || old.source === 'retry_after' || !openBlock(after, keyOfBlock(key)))
+      problems.push('superseded by nothing');
   }
   const closing = inputOf(action, 'block.close') ?? inputOf(action, 'block.lapse');
   if (closing?.generation !== undefined && closing.generation !== old.generation) problems.push('closed on old news');

@@ -114,7 +114,9 @@ function failure(
   const found = openBlock(world, keyOfSaid(of, said));
   const by = { actor: actor ?? null, reason: said.reason ?? null };
   // What was under way when the last one opened, or when it was ended, is no news.
-  const old = found ? began! <= found[1].openedAt : closedSince(world, keyOfSaid(of, said), began!);
+  const old = found
+    ? began! <= found[1].openedAt
+    : said.kind !== 'operator' && closedSince(world, keyOfSaid(of, said), began!);
   if (began === undefined || old) {
     const [name, block] = found ?? [null, undefined];
     return says(world, 'duplicate', { block: name, until: block?.until ?? null, step: block?.step ?? null, closed: 0 });
@@ -153,12 +155,18 @@ const closedSince = (world: Capacity, key: string, began: number): boolean =>
 export const heardAt = (world: Capacity, name: string): number =>
   Math.max(...world.events.filter((one) => one.block === name).map(({ at }) => at));
 
+/** What a report is about: what it says, and what its lease was for. */
+export function scopesOfReport(world: Capacity, input: ReportInput): string[] {
+  const lease = input.lease === undefined ? undefined : world.leases[input.lease];
+  return [...scopesOf(input), ...(lease?.upstream === input.upstream ? lease.scopes : [])];
+}
+
 /**
  * Which open blocks a success speaks against: those of which nothing was heard since its request started. A used-up quota is ended early
  * by a snapshot alone.
  */
-export const refuted = (world: Capacity, of: Upstream, use: Use, began: number): [string, Block][] =>
-  blocksOn(world, of, scopesOf(use)).filter(
+export const refuted = (world: Capacity, of: Upstream, input: ReportInput, began: number): [string, Block][] =>
+  blocksOn(world, of, scopesOfReport(world, input)).filter(
     ([name, { policy, until }]) =>
       policy !== 'manual' && heardAt(world, name) < began && (policy !== 'snapshot' || until! <= began),
   );
@@ -211,7 +219,8 @@ export function blockProvider(world: Capacity, { provider, held = [] }: Asking):
   const standing = openBlock(world, key);
   if (failing.size === 0) return says(world, 'none');
   const evidenceAt = Math.max(...own.map(([, block]) => block.evidenceAt));
-  const ending = own.filter(([, { subjectId }]) => !held.includes(subjectId));
+  // An order to wait stays.
+  const ending = own.filter(([, { subjectId, source }]) => !held.includes(subjectId) && source !== 'retry_after');
   const supersede = (from: Capacity) => ending.reduce((now, [name]) => closeAs(now, name, 'superseded', BY), from);
   if (standing) {
     const [name, block] = standing;

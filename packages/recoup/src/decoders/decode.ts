@@ -10,7 +10,7 @@ import { MAX_CODE, MAX_MESSAGE, redacted } from './parsing/redact.ts';
 import { MAX_RETRY_AFTER_MS, retryAfterMs, waitHint } from './parsing/retry-after.ts';
 import { announcedMs, DAY, plausibleReset } from './parsing/windows.ts';
 import type { Provider } from './providers/provider.ts';
-import { byStatus, SHARED } from './providers/shared.ts';
+import { byStatus, REQUEST_SCOPED, SHARED } from './providers/shared.ts';
 import { providerNamed, providers } from './providers.ts';
 import type { Rules } from './rules.ts';
 
@@ -90,8 +90,9 @@ function judge(provider: Provider, reading: Reading, snapshots: readonly Snapsho
 const TLS_OR_PROXY =
   /^(CERT_|ERR_TLS_|ERR_SSL_|ERR_PROXY|EPROTO$|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/;
 
+/** A page under such a status is about the request too: too large, another method, another path. */
 function onTheWay({ body, failure, status }: Reading): 'cdn_or_proxy' | 'server_error' | null {
-  if (body.kind === 'foreign') return 'cdn_or_proxy';
+  if (body.kind === 'foreign') return status !== null && REQUEST_SCOPED.includes(status) ? null : 'cdn_or_proxy';
   if (status !== null || failure === null) return null;
   return TLS_OR_PROXY.test(failure) ? 'cdn_or_proxy' : 'server_error';
 }

@@ -46,7 +46,7 @@ seen as materialized (
   select h.*, case when not open then 'no_item' when twin > 1 then 'again' when known then 'duplicate' ${verdict} end as verdict from held h),
 said as (
   insert into recoup.inbox_notes (item, number, type, at, actor, until, note, key)
-  select item, last + 1, '${type}', now, actor, ${type === 'snoozed' ? 'until_at' : 'null'}, note, key from seen
+  select item, last + 1, '${type}', greatest(now, (select n.at from recoup.inbox_notes n where n.item = seen.item and n.number = seen.last)), actor, ${type === 'snoozed' ? 'until_at' : 'null'}, note, key from seen
   where verdict not in ('no_item', 'again', 'duplicate', 'held')
   on conflict do nothing
   returning item, number)${answerEach(

@@ -17,7 +17,7 @@ const columns = { provider: 'text' } as const;
  * Said after a failure with `server_error` of one of its upstreams. Guard: no such block is open on the provider, and at least three of its
  * upstreams, and half of those used within the last minute, have one of their own that opened within that minute (`blocked`). Where the
  * provider's is open, and due, and the failure was a trial of it, it opens again (`reopened`). In both cases, and for whoever comes
- * late (`superseded`), the upstreams' own end: they are not each to blame. One that needs a person stays.
+ * late (`superseded`), the upstreams' own end: they are not each to blame. One that needs a person stays, and so does an order to wait.
  *
  * Any replica may say it at any time: it looks at blocks, not at who asks. Half is told without counting all that are in use: more others
  * than have failed are too many. An upstream that somebody holds keeps its own block; who holds it is about to say the same, or uses it.
@@ -30,7 +30,7 @@ own as materialized (
   select i.provider, b.*, recoup.clock() as now
   from input i
   cross join lateral (
-    select b.id, b.subject_id, b.evidence_at, u.ctid as tid from recoup.blocks b join recoup.upstreams u on u.id = b.subject_id
+    select b.id, b.subject_id, b.source, b.evidence_at, u.ctid as tid from recoup.blocks b join recoup.upstreams u on u.id = b.subject_id
     where b.closed_at is null and b.kind = 'server_error' and b.subject_type = 'upstream' and b.scope = '' and b.policy <> 'manual'
       and b.opened_at > recoup.clock() - interval '1 minute' and u.provider = i.provider) b),
 standing as materialized (
@@ -75,7 +75,7 @@ held as materialized (
   cross join lateral (
     select ctid as tid, tableoid as part, id from recoup.upstreams u
     where u.id = o.subject_id and u.ctid = o.tid for no key update skip locked) u
-  where exists (select from on_provider)),
+  where o.source <> 'retry_after' and exists (select from on_provider)),
 closed as (
   update recoup.blocks b set closed_at = recoup.clock(), closed_as = 'superseded', generation = b.generation + 1
   from held h where b.id = h.block_id and b.closed_at is null

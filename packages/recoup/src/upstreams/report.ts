@@ -52,12 +52,12 @@ const NEXT_UNTIL = `case when 'manual' in (policy, b_policy) then null else case
       else greatest(b_until, now + coalesce(hint_ms * interval '1 millisecond', ${nominal('step_no')})) end end`;
 
 /**
- * Of a success `s`, which open blocks `b` it speaks against: those of which nothing was heard since its request started. One that was
+ * Of a success `s`, which open blocks `b` in its scopes (what it says, and what its lease was for) it speaks against: those of which nothing was heard since its request started. One that was
  * under way beside a failure saw the same minute, and says nothing against it; nor does the second of two trials that ran side by side
  * say more than the first. A used-up quota is ended early by a snapshot alone. What only a person ends stays, and shows since when
  * something speaks against it; what a person has decided (`operator`) was never about how it answers.
  */
-const refutes = (s: string) => `b.closed_at is null and ${s}.scopes ? b.scope
+const refutes = (s: string) => `b.closed_at is null and ${s}.of_scopes ? b.scope
       and (select e.at from recoup.block_events e where e.block_id = b.id order by e.generation desc limit 1) < ${s}.began
       and case b.policy when 'manual' then b.kind <> 'operator' and b.contradicted_at is null when 'snapshot' then b.until <= ${s}.began else true end`;
 
@@ -76,12 +76,13 @@ const BEGAN = `least(coalesce(l.leased_at, i.started_at, recoup.clock() - coales
 
 /** The lease `l` of an input `i`, held. */
 const heldLease = (lock: string) => `(
-    select leased_at from recoup.upstream_leases where id = i.lease_id and upstream_id = i.upstream_id for no key update ${lock}) l`;
+    select leased_at, to_jsonb(scopes) as leased_for from recoup.upstream_leases
+    where id = i.lease_id and upstream_id = i.upstream_id for no key update ${lock}) l`;
 
 /**
  * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
  * block opened, or when the last one of its kind was ended, changes nothing (`duplicate`): five in flight are one step, and what a person
- * or a success has ended is not opened again by older news. One that started later extends it, and where the block was
+ * or a success has ended is not opened again by older news; what a person decides is no news of a request. One that started later extends it, and where the block was
  * due already (a trial that failed) raises its step, and one that needs a person makes it manual. A `retry_after` or `backoff` never
  * shortens; of announced resets the newest counts. What a request of before the credential was replaced says of the credential is old
  * (`duplicate`).
@@ -115,9 +116,9 @@ plain as materialized (
     and not exists (select from input f where f.upstream_id = i.upstream_id and not f.success or f.lease_id = i.lease_id and f.ord <> i.ord)
     and not exists (select from ${subjectsOf('u')} cross join lateral (
       select b.scope from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null offset 0) b
-      where i.scopes ? b.scope)),
+      where (i.scopes || coalesce(l.leased_for, '[]')) ? b.scope)),
 held as materialized (
-  select i.*, u.*, recoup.clock() as now, ${BEGAN} as began,
+  select i.*, u.*, recoup.clock() as now, ${BEGAN} as began, i.scopes || coalesce(l.leased_for, '[]') as of_scopes,
     case i.subject_type when 'upstream' then i.upstream_id when 'quota_group' then coalesce(u.quota_group, i.upstream_id)
       when 'provider' then u.provider when 'route' then coalesce(nullif(u.route, 'direct'), u.provider) end as subject_id,
     case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream'
@@ -169,7 +170,7 @@ seen as materialized (
       when began <= b_opened_at or (fails and kind in ${OF_CREDENTIAL} and began <= credential_at) then 'duplicate'
       when stale then 'again'
       when not fails then 'noted'
-      when b_id is null and ${ENDED_SINCE} then 'duplicate'
+      when b_id is null and kind <> 'operator' and ${ENDED_SINCE} then 'duplicate'
       when b_id is null then 'blocked'
       when b_until <= now then 'reopened'
       when ${NEXT_UNTIL} is distinct from b_until then 'extended'

@@ -40,7 +40,8 @@ const inOrder = (which: string, order: string) => {
 
 /**
  * Guard: on, no block in scope keeps it out, a slot free. By priority, then whose turn it is: a selection moves its turn on by 1/weight
- * seconds, and one that was away comes in at the clock, so that it does not make up for what it missed.
+ * seconds, and one that was away or is new comes in at the clock, or two seconds behind the next one's turn where those run ahead of it, so
+ * that it does not make up for what it missed.
  *
  * Candidates come from index ranges per priority, walked lazily under the limit: those whose block's time is up, which get their trial
  * first, then those that have room again in a limit of their own or at their provider, then those without any of that, and last those of
@@ -119,7 +120,10 @@ leased as (
     where l.lease_until <= recoup.clock()
   returning l.upstream_id as id, l.lease_until),
 won as (
-  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now) + interval '1 second' / p.weight, used_at = p.now, quota_until = null,
+  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now, (
+      select n.turn_at from recoup.upstreams n
+      where n.pool = p.pool and n.priority = p.priority and n.status = 'on' and ${UNBLOCKED.replaceAll('u.', 'n.')} and n.tight_until is null and n.id <> p.id
+      order by n.turn_at limit 1) - interval '2 seconds') + interval '1 second' / p.weight, used_at = p.now, quota_until = null,
     tight_until = case when p.tight_until > p.now then p.tight_until end
   from pick p join leased using (id) where u.ctid = p.tid and u.tableoid = p.part
   returning u.id),

@@ -61,7 +61,8 @@ export const SHARED: readonly Rule[] = [
   { status: [200], code: is('permission_error'), class: 'permission' },
 ];
 
-const REQUEST_SCOPED = [
+/** What such a status says is about the request. */
+export const REQUEST_SCOPED: readonly number[] = [
   400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 424, 428, 431, 451, 499,
 ];
 
