@@ -21,6 +21,10 @@ test('under every kind of fault nothing that was acknowledged is lost, nothing i
   expect(clean(ours)).toBe(true);
   expect(report.attempts.twice).toEqual({ count: 0, examples: [] });
   expect(report.attempts.begun).toBeGreaterThan(0);
+  const none = { count: 0, examples: [] };
+  expect(report.uses).toMatchObject({ lost: none, kept: none });
+  expect(report.uses.acknowledged).toBeGreaterThan(0);
+  expect(report.uses.blocks).toBeGreaterThan(0);
   expect(ours.audit.acknowledged).toBeGreaterThan(50);
   expect(ours.doubts.hadBeenDone).toBeGreaterThan(0);
   expect(ours.doubts.hadNotBeenDone).toBeGreaterThan(0);

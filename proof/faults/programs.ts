@@ -85,7 +85,7 @@ export class Program {
       this.#onReady(found);
     };
     createInterface({ input: child.stdout! }).on('line', (line) => {
-      if (line.startsWith('run ')) this.lines.push(line);
+      if (/^(run|used) /.test(line)) this.lines.push(line);
     });
     child.stdout!.on('data', look);
     child.stderr!.on('data', look);

@@ -39,6 +39,12 @@ export function print(report: Report, line: (text: string) => void): void {
   line(
     `  ${twice.count === 0 ? 'ok    ' : 'FAILED'}  ${begun} attempts begun by workers, ${twice.count} of them by more than one`,
   );
+  const { acknowledged, blocks, lost, kept } = report.uses;
+  const held = lost.count + kept.count === 0;
+  line(
+    `  ${held ? 'ok    ' : 'FAILED'}  ${acknowledged} uses of upstreams acknowledged, ${lost.count} of them not booked, ${kept.count} upstreams with slots kept; ${blocks} blocks`,
+  );
+  for (const text of [...lost.examples, ...kept.examples]) line(`          ${text}`);
   for (const crash of report.crashes) line(`  FAILED  ${crash}`);
   const control = (failed: boolean, text: string) =>
     line(

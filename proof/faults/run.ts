@@ -6,6 +6,7 @@ import { FAULTS, type Fault, Injector } from './injector.ts';
 import type { Program } from './programs.ts';
 import { random } from './random.ts';
 import { type Stage, stage } from './stage.ts';
+import { auditUses, type Uses } from './uses.ts';
 import { within } from './within.ts';
 
 export interface Options {
@@ -30,6 +31,8 @@ export interface Report {
   crashes: string[];
   /** Attempts that workers began, and those that more than one of them began: a lease is in one hand. */
   attempts: { begun: number; twice: Finding };
+  /** What the workers used of a pool of upstreams. */
+  uses: Uses;
   ours: Side;
   /** Repeats in doubt under another key: must double. */
   withoutKeys: Side;
@@ -66,7 +69,7 @@ export async function run(options: Options): Promise<Report> {
 }
 
 function begun(workers: readonly Program[]): Report['attempts'] {
-  const lines = workers.flatMap((worker) => worker.lines);
+  const lines = workers.flatMap((worker) => worker.lines).filter((line) => line.startsWith('run '));
   const seen = new Set<string>();
   return { begun: lines.length, twice: finding(lines.filter((line) => seen.has(line) || !seen.add(line))) };
 }
@@ -116,13 +119,21 @@ class Run {
     const programs = [this.#main, this.#loose].flatMap((one) => [...one.servers, ...one.workers]);
     const crashes = programs.flatMap((program) => program.crashes);
     const attempts = begun(this.#main.workers);
+    const uses = await auditUses(
+      this.#main.postgres,
+      this.#main.workers.flatMap(({ lines }) => lines),
+    );
     const controls = sides.withoutKeys.audit.doubled.count > 0 && sides.asynchronous.audit.lost.count > 0;
     return {
       ...{ seed, seconds, postgres: this.#main.postgres.version },
       ...{ faults: this.#injector.counts(), rounds: this.#injector.rounds, refusedByFullDisk: this.#injector.diskFull },
       ...{ notInjected: this.#main.withoutDisk ? [`disk full: ${this.#main.withoutDisk}`] : [], crashes },
-      ...{ attempts, ...sides },
-      ok: clean(sides.ours) && attempts.twice.count === 0 && crashes.length === 0 && controls,
+      ...{ attempts, uses, ...sides },
+      ok:
+        clean(sides.ours) &&
+        [attempts.twice, uses.lost, uses.kept].every(({ count }) => count === 0) &&
+        crashes.length === 0 &&
+        controls,
     };
   }
 

@@ -9,6 +9,7 @@ import { Postgres } from './postgres.ts';
 import { type Program, server, worker } from './programs.ts';
 import type { Book } from './record.ts';
 import { Relay } from './relay.ts';
+import { openPool } from './uses.ts';
 
 const GRANTED = 1_000_000_000;
 
@@ -76,6 +77,7 @@ async function build(plan: Plan, undo: Undo): Promise<Stage> {
   const recoup = await open({ connection: postgres.url, migrate: true, sweep: false });
   // Short, so that what a kill leaves behind comes to its end within the run.
   await recoup.queues.configure(QUEUE, { leaseMs: 1_500, backoffBaseMs: 50, backoffMaxMs: 300, maxFailures: 4 });
+  await openPool(recoup);
   await recoup.close();
   const started = async (make: (url: string, index: number) => Program | Promise<Program>, count: number) => {
     const programs: Program[] = [];

@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Done, Failure, type Handler, open, Refusal, Release } from '../../packages/recoup/src/index.ts';
 import type { Work } from './load.ts';
+import { using } from './uses.ts';
 
-const handler: Handler = async (work) => {
+const attempt: Handler = async (work) => {
   const { wallet, id, attempt, payload } = work;
   // Written before anything else happens: the run looks for attempts that two workers had.
   console.log(`run ${wallet} ${id} ${attempt}`);
@@ -22,6 +23,8 @@ const handler: Handler = async (work) => {
 
 try {
   const recoup = await open({ connection: process.env.DATABASE_URL!, pollMs: 200, onError: () => {} });
+  const handler: Handler = (work) =>
+    using(recoup, `${work.wallet}/${work.id}/${work.attempt}`, async () => attempt(work));
   recoup.work(process.argv[2]!, handler, { concurrency: 8, timeoutMs: 1500, graceMs: 100, drainMs: 500 });
   console.log('works');
   const stop = () => recoup.close().then(() => process.exit(0));

@@ -82,6 +82,8 @@ class Operations(unittest.TestCase):
     def test_upstreams(self) -> None:
         pool, upstream = new_id("pool"), new_id("an/upstream ä")
         client.upstreams.register(upstream=upstream, pool=pool, provider=new_id("provider"), max_concurrency=1)
+        self.assertEqual(client.upstreams.change(upstream=upstream, max_concurrency=None, quota_group=None)["outcome"], "changed")
+        self.assertEqual(client.upstreams.change(upstream=upstream, max_concurrency=1)["outcome"], "changed")
         lease = client.upstreams.select(pool=pool)["lease"]
         self.assertEqual(client.upstreams.select(pool=pool)["retryAfterMs"], 1000)
         limit = {"kind": "rate_limited", "policy": "auto", "source": "retry_after", "forMs": 60_000}
@@ -89,7 +91,7 @@ class Operations(unittest.TestCase):
         self.assertEqual(reported["outcome"], "blocked")
         self.assertIn(reported["block"], [one["block"] for one in client.blocks.list_each(limit=1)])
         self.assertEqual(client.upstreams.free(block=reported["block"], as_="operator")["outcome"], "closed")  # type: ignore[arg-type]
-        self.assertEqual([event["type"] for event in client.upstreams.history_each(upstream=upstream, limit=1)], ["closed", "opened", "registered"])
+        self.assertEqual([event["type"] for event in client.upstreams.history_each(upstream=upstream, limit=1)], ["closed", "opened", "changed", "changed", "registered"])
         self.assertTrue(client.pools.get(pool=pool)["usable"])
         for wrong in ("1", True, None):
             with self.assertRaises(RecoupError) as refused:

@@ -71,6 +71,7 @@ export class RecoupClient implements Calls {
   readonly blocks: Calls['blocks'];
   readonly pools: Calls['pools'];
   readonly limits: Calls['limits'];
+  readonly estimates: Calls['estimates'];
   readonly inbox: Calls['inbox'];
   readonly deadLetters: Calls['deadLetters'];
   readonly feed: Calls['feed'];
@@ -102,6 +103,7 @@ export class RecoupClient implements Calls {
     this.blocks = calls.blocks;
     this.pools = calls.pools;
     this.limits = calls.limits;
+    this.estimates = calls.estimates;
     this.inbox = calls.inbox;
     this.deadLetters = calls.deadLetters;
     this.feed = calls.feed;

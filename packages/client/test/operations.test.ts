@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { operations } from '../../server/src/operations/operations.ts';
 import { type components, type FeedItem, OPERATIONS, type RecoupClient } from '../src/index.ts';
+import { endpointsAndAlerts } from './support/endpoints.ts';
 import { collect, newId, Stand } from './support/stand.ts';
 
 const SECRET = 'whsec_c2VjcmV0IG9mIGEgc2VuZGVyIG9mIG91cnM=';
@@ -127,6 +128,10 @@ describe('every operation', () => {
     const account = { upstream, pool, provider: newId('provider'), maxConcurrency: 1 };
     expect(await client.upstreams.register(account)).toEqual({ outcome: 'registered' });
     expect(await client.upstreams.change({ upstream, weight: 2 })).toEqual({ outcome: 'changed' });
+    expect(await client.upstreams.change({ upstream, maxConcurrency: null })).toEqual({ outcome: 'changed' });
+    expect(await client.upstreams.change({ upstream, maxConcurrency: 1, quotaGroup: null })).toEqual({
+      outcome: 'changed',
+    });
     const selected = await client.upstreams.select({ pool, lease });
     expect(selected).toMatchObject({ outcome: 'selected', upstream, lease, retryAfterMs: null });
     expect(await client.upstreams.select({ pool, lease })).toEqual(selected);
@@ -147,7 +152,15 @@ describe('every operation', () => {
     });
     expect(await client.upstreams.free({ block })).toEqual({ outcome: 'closed' });
     const events = await collect(client.upstreams.history.each({ upstream, limit: 1 }));
-    expect(events.map(({ type }) => type)).toEqual(['closed', 'opened', 'opened', 'changed', 'registered']);
+    expect(events.map(({ type }) => type)).toEqual([
+      'closed',
+      'opened',
+      'opened',
+      'changed',
+      'changed',
+      'changed',
+      'registered',
+    ]);
     expect(await collect(client.upstreams.list.each({ pool, limit: 1 }))).toMatchObject([{ upstream, usable: false }]);
     expect(await client.pools.get({ pool })).toMatchObject({ usable: false });
     expect((await client.pools.explain({ pool })).upstreams).toMatchObject([{ upstream }]);
@@ -168,6 +181,7 @@ describe('every operation', () => {
     expect(await client.limits.list({ upstream })).toMatchObject({ limits: [{ limit: limit2, used: 4 }] });
     expect(await client.limits.reset({ limit: limit2 })).toEqual({ outcome: 'reset' });
     expect((await client.limits.windows({ limit: limit2 })).windows.length).toBeGreaterThan(0);
+    expect((await client.estimates.report({})).scores).toEqual(expect.any(Array));
     expect(await client.limits.end({ limit: limit2 })).toEqual({ outcome: 'ended' });
     expect(await client.limits.get({ limit: limit2 })).toMatchObject({ endedAt: expect.any(String) });
     expect(await client.upstreams.note({ upstream, snapshots: [{ name: 'w', used: 0.5 }] })).toMatchObject({
@@ -223,26 +237,7 @@ describe('every operation', () => {
     expect(await client.webhooks.takeSigned(signed)).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('webhook endpoints, deliveries, alerts', async () => {
-    const endpoint = newId('an/endpoint ä');
-    const url = 'https://receiver.invalid/hook';
-    const made = await client.webhookEndpoints.register({ endpoint, url, kinds: ['job.dead'] });
-    expect(made).toMatchObject({ outcome: 'registered', secret: expect.stringMatching(/^whsec_/) });
-    expect(await client.webhookEndpoints.change({ endpoint, status: 'off' })).toEqual({ outcome: 'changed' });
-    expect((await client.webhookEndpoints.rotate({ endpoint })).secret).not.toBe(made.secret);
-    for (const key of ['a', 'b']) await client.webhookEndpoints.test({ endpoint, key });
-    const deliveries = await collect(client.webhookDeliveries.list.each({ endpoint, limit: 1 }));
-    expect(deliveries.map(({ kind, state }) => [kind, state])).toEqual(Array(2).fill(['endpoint.test', 'pending']));
-    expect((await client.webhookDeliveries.list({ endpoint })).deliveries).toEqual(deliveries);
-    const { delivery } = deliveries[0]!;
-    expect(await client.webhookDeliveries.get({ delivery })).toEqual(deliveries[0]);
-    expect(await client.webhookEndpoints.replay({ endpoint, delivery })).toEqual({ replayed: 0 });
-    expect(await client.webhookEndpoints.get({ endpoint })).toMatchObject({ status: 'off', pending: 2, dead: 0 });
-    expect((await client.webhookEndpoints.list()).endpoints).toHaveLength(1);
-    expect(await client.webhookEndpoints.remove({ endpoint })).toEqual({ outcome: 'removed' });
-    await expect(client.webhookEndpoints.get({ endpoint })).rejects.toMatchObject({ code: 'no_endpoint', status: 404 });
-    expect(await client.alerts.list({ kind: 'exhausted' })).toEqual({ alerts: [] });
-  });
+  test('webhook endpoints, deliveries, alerts', () => endpointsAndAlerts(client));
 
   test('the feed, pulled and streamed: the same events in the same order, from any cursor', async () => {
     const wallet = await stand.wallet();

@@ -252,8 +252,8 @@ export class Refusal extends Error {
 /** Bad input: names the field and the rule. Code `invalid`; nothing was sent to the database. */
 export class InvalidInput extends Refusal {
   override readonly name = 'InvalidInput';
-  constructor(field: string, rule: string) {
-    super('invalid', `${field}: ${rule}`, { field, rule });
+  constructor(field: string, rule: string, options?: ErrorOptions) {
+    super('invalid', `${field}: ${rule}`, { field, rule }, options);
   }
 }
 

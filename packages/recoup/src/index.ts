@@ -60,6 +60,7 @@ export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type { Swept } from './sweeps/sweeper.ts';
 export type { DroppedHint, ProviderAnswer } from './upstreams/answer.ts';
 export type { Block, ListBlocks } from './upstreams/blocks.ts';
+export type { Estimate, EstimateScore } from './upstreams/estimates.ts';
 export type { Explained, Failing, WhenBack } from './upstreams/explained.ts';
 export type { BlockEvent, HistoryOptions } from './upstreams/history.ts';
 export {

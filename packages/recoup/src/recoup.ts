@@ -18,6 +18,7 @@ import { checkOptions, type OpenOptions } from './options.ts';
 import { Queues } from './queues/configure.ts';
 import { Sweeper, type Swept } from './sweeps/sweeper.ts';
 import { quiet } from './telling.ts';
+import { Estimates } from './upstreams/estimates.ts';
 import type { Decoding } from './upstreams/reporting.ts';
 import { Upstreams } from './upstreams/upstreams.ts';
 import { type Verified, type VerifyOptions, verify } from './verify.ts';
@@ -77,6 +78,7 @@ export class Recoup implements AsyncDisposable {
   readonly #onError: (error: Error) => void;
   readonly #pollMs: number;
   readonly #decoding: Decoding;
+  readonly #estimates: Estimates;
   #closing: Promise<void> | undefined;
 
   /** Use `open()`. */
@@ -99,7 +101,8 @@ export class Recoup implements AsyncDisposable {
     this.queues = new Queues(this.#runner, this.#reports);
     const onDropped = quiet(options.onDropped ?? (() => {}), this.#onError);
     this.#decoding = { rules: options.decoderRules, onDropped, providers: new Map() };
-    this.upstreams = new Upstreams(this.#runner, this.#decoding);
+    this.#estimates = new Estimates(this.#reports);
+    this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
     this.inbox = new Inbox(this.#runner);
     this.feed = new Feed(this.#runner);
     this.epochs = new Epochs(pools);
@@ -145,7 +148,7 @@ export class Recoup implements AsyncDisposable {
       wallets: new Wallets(runner),
       jobs: new Jobs(runner, wake, this.#tracer),
       queues: new Queues(runner, runner),
-      upstreams: new Upstreams(runner, this.#decoding),
+      upstreams: new Upstreams(runner, this.#decoding, this.#estimates),
       inbox: new Inbox(runner),
     };
   }

@@ -187,7 +187,7 @@ onFirst('what no answer can be is refused with its field; whatever a provider se
   const nul = '\u0000\ud800';
   const hostile: ProviderAnswer[] = [
     { status: 429, body: { error: { code: nul, message: `${nul} model ${'x'.repeat(5000)}` } } },
-    { status: 1e9, headers: { [nul]: nul, 'retry-after': '1e309' }, body: nul },
+    { status: 599, headers: { [nul]: nul, 'retry-after': '1e309' }, body: nul },
     { status: 429, headers: { 'retry-after': '-5', 'x-ratelimit-remaining-requests': 'NaN' }, body: [[[[]]]] },
     { error: nul.repeat(1000) },
   ];

@@ -48,6 +48,49 @@ onEvery(
 );
 
 onEvery(
+  'null takes a slot limit and a quota group back to none, absent leaves them; the history shows it',
+  async (s) => {
+    const upstream = await one(s);
+    const { upstreams } = s.recoup;
+    const pool = (await upstreams.list({ limit: 1000 })).upstreams.find((each) => each.upstream === upstream)!.pool;
+    const [group, other] = [newId('group'), await one(s)];
+    await upstreams.change(upstream, { maxConcurrency: 1, quotaGroup: group });
+    await upstreams.change(other, { quotaGroup: group });
+    await upstreams.select({ pool });
+    await blocked(s, other, { ...soft, subject: 'quota_group' });
+    expect((await failing(s, upstream)).sort()).toEqual(['blocked', 'slots']);
+    expect(await upstreams.change(upstream, { weight: 1 })).toEqual({ outcome: 'duplicate' });
+    expect(await upstreams.change(upstream, { maxConcurrency: null })).toEqual({
+      outcome: 'changed',
+    });
+    expect(await failing(s, upstream)).toEqual(['blocked']);
+    expect(await upstreams.register({ upstream, pool, provider: pool, quotaGroup: null })).toEqual({
+      outcome: 'changed',
+    });
+    expect(await failing(s, upstream)).toEqual([]);
+    for (const again of [{ maxConcurrency: null }, { quotaGroup: null, maxConcurrency: null }, {}])
+      expect(await upstreams.change(upstream, again)).toEqual({ outcome: 'duplicate' });
+    // None and another setting at once; and set again.
+    await upstreams.change(upstream, { maxConcurrency: 7, quotaGroup: group });
+    await upstreams.change(upstream, { maxConcurrency: null, weight: 2 });
+    const set = (await upstreams.history(upstream)).filter(({ type }) => type === 'changed');
+    expect(set.map(({ settings }) => [settings!.maxConcurrency, settings!.quotaGroup, settings!.weight])).toEqual([
+      [1, group, 1],
+      [null, group, 1],
+      [null, null, 1],
+      [7, group, 1],
+      [null, group, 2],
+    ]);
+    const born = newId('upstream');
+    expect(
+      await upstreams.register({ upstream: born, pool, provider: 'x', quotaGroup: null, maxConcurrency: null }),
+    ).toEqual({
+      outcome: 'registered',
+    });
+  },
+);
+
+onEvery(
   '50 registrations and changes at once: every one that says something new is one event, none is lost',
   async (s) => {
     const [upstream, pool] = [newId('upstream'), newId('pool')];

@@ -110,6 +110,7 @@ describe.each(servers)('on $name', (server) => {
       usable: false,
       retryAfterMs: 300 * SECOND,
       expectedRecoveryAt: null,
+      estimate: null,
     });
   });
 

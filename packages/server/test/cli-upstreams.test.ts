@@ -123,6 +123,18 @@ test('history reads as a log: who, what, why, newest first', async () => {
   ]);
 });
 
+test('a slot limit and a quota group are taken back to none, and the history says so', async () => {
+  const [, one] = await pool(1, '--max-concurrency', '1', '--quota-group', 'g');
+  await run('upstreams', 'change', one!, '--max-concurrency', 'null');
+  expect(await run('upstreams', 'history', one!)).toMatch(/changed: .*quotaGroup g, .*maxConcurrency none/);
+  await run('upstreams', 'change', one!, '--quota-group', 'null', '--weight', '2');
+  expect(await run('upstreams', 'history', one!)).toMatch(
+    /changed: .*weight 2, .*quotaGroup none, .*maxConcurrency none/,
+  );
+  expect(await run('upstreams', 'explain', one!)).toMatch(/Slots out: 0\.$/);
+  expect(await run('upstreams', 'change', one!, '--max-concurrency', 'null')).toContain('duplicate');
+});
+
 test('limits are read at a glance, and explain says which one is used up', async () => {
   const [name, one] = await pool(1);
   const kind = ['--kind', 'daily', '--zone', 'UTC', '--start-hour', '9'];

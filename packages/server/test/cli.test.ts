@@ -118,6 +118,7 @@ const story: [string, Input][] = [
   ['limits.reset', { limit: 'day', actor: 'ann', reason: 'paid' }],
   ['limits.windows', { limit: 'day' }],
   ['limits.end', { limit: 'day' }],
+  ['estimates.report', {}],
   ['upstreams.history', { upstream: 'a/b ä', oldestFirst: true }],
   ['pools.list', {}],
   ['pools.get', { pool: 'p', model: 'm' }],

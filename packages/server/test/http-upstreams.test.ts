@@ -47,6 +47,23 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
       await api.refused('upstreams.change', 'upstream_retired', { upstream: account.upstream, status: 'on' });
     });
 
+    test('null takes the slots and the group back to none; the history has it', async () => {
+      const { ids } = await pool(1, { maxConcurrency: 1, quotaGroup: 'g' });
+      const upstream = ids[0]!;
+      const none = { upstream, maxConcurrency: null, quotaGroup: null };
+      expect(await api.call('upstreams.change', { upstream, maxConcurrency: null })).toEqual({ outcome: 'changed' });
+      expect(await api.call('upstreams.change', none)).toEqual({ outcome: 'changed' });
+      expect(await api.call('upstreams.change', none)).toEqual({ outcome: 'duplicate' });
+      const { events } = await api.call('upstreams.history', { upstream });
+      expect(events.map(({ settings }: Json) => [settings.maxConcurrency, settings.quotaGroup])).toEqual([
+        [null, null],
+        [null, 'g'],
+        [1, 'g'],
+      ]);
+      const { rule } = await api.refused('upstreams.change', 'invalid', { upstream, maxConcurrency: 0 });
+      expect(rule).toContain('1');
+    });
+
     test.each([
       ['upstreams.register', { provider: 'x' }, 'pool'],
       ['upstreams.register', { pool: 'p', provider: 'x', secret: 'sk-1' }, 'secret'],
@@ -165,6 +182,16 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
       await api.refused('upstreams.report', 'no_upstream', { upstream: 'nobody', success: true });
     });
 
+    test('a status that no answer has is the caller’s mistake', async () => {
+      const { ids } = await pool();
+      for (const status of [9999, -1, 200.5, '429'])
+        for (const name of ['upstreams.report', 'upstreams.note']) {
+          const { field } = await api.refused(name, 'invalid', { upstream: ids[0], answer: { status } });
+          expect(field).toBe('answer.status');
+        }
+      expect(await api.call('upstreams.explain', { upstream: ids[0] })).toMatchObject({ usable: true });
+    });
+
     test('a failure without a block blames nobody', async () => {
       const { ids } = await pool();
       expect(await api.call('upstreams.report', { upstream: ids[0], success: false })).toEqual({
@@ -201,6 +228,7 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
       const { blocks } = await api.call('blocks.list', { policy: 'manual', limit: 1000 });
       const listed = blocks.find((one: Json) => one.block === block);
       expect(listed).toMatchObject({ subject: `upstream:${upstream}`, halfOpen: false, generation: 1 });
+      expect(await api.call('estimates.report')).toEqual({ scores: expect.any(Array) });
       for (const as of ['probe', 'snapshot']) await api.refused('upstreams.free', 'manual_block', { block, as });
       expect(await api.call('upstreams.free', { block, generation: 7 })).toEqual({ outcome: 'duplicate' });
       expect(await api.call('upstreams.free', { block, generation: 1, reason: 'paid', actor: 'bob' })).toEqual({

@@ -256,11 +256,21 @@ class FailingCheck(TypedDict):
     scope: Optional[str]
     until: Optional[str]
     reason: Optional[str]
+    revision: Optional[int]
     nextStep: Optional[str]
     limit: Optional[str]
     unit: Optional[str]
     used: Optional[int]
     amount: Optional[int]
+
+
+class Estimate(TypedDict):
+    """What the estimate rests on."""
+
+    at: str
+    source: Literal["retry_after", "reset_announced", "backoff", "operator", "window"]
+    revision: Optional[int]
+    range: Optional[Dict[str, Any]]
 
 
 class Upstream(TypedDict):
@@ -278,6 +288,7 @@ class Upstream(TypedDict):
     usable: bool
     failing: List["FailingCheck"]
     expectedRecoveryAt: Optional[str]
+    estimate: Optional["Estimate"]
     tightUntil: Optional[str]
     lastUsedAt: Optional[str]
     registeredAt: str
@@ -330,6 +341,7 @@ class Selected(TypedDict):
     leaseUntil: Optional[str]
     retryAfterMs: Optional[int]
     expectedRecoveryAt: Optional[str]
+    estimate: Optional["Estimate"]
 
 
 class _ProviderAnswerOptional(TypedDict, total=False):
@@ -469,6 +481,25 @@ class PoolState(TypedDict):
     usable: bool
     retryAfterMs: Optional[int]
     expectedRecoveryAt: Optional[str]
+    estimate: Optional["Estimate"]
+
+
+class EstimateScore(TypedDict):
+    provider: Optional[str]
+    kind: str
+    source: Literal["retry_after", "reset_announced", "backoff", "operator", "window"]
+    count: int
+    held: int
+    late: int
+    early: int
+    low: int
+    median: int
+    high: int
+    unknown: int
+
+
+class EstimateReport(TypedDict):
+    scores: List["EstimateScore"]
 
 
 class InboxItem(TypedDict):

@@ -487,34 +487,30 @@ class Upstreams(Group):
         """
         return self._client._each("upstreams.list", {"pool": pool, "provider": provider, "quotaGroup": quota_group, "status": status, "usable": usable, "cursor": cursor, "limit": limit}, options)
 
-    def register(self, *, upstream: str, pool: str, provider: str, quota_group: str = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: int = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "Registered":
+    def register(self, *, upstream: str, pool: str, provider: str, quota_group: Optional[str] = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: Optional[int] = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "Registered":
         """Make an upstream known, or set what is given of one that is.
 
         upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
         pool: The name of the pool. 1 to 200 printable characters, not "." or "..".
         provider: Whose account it is: `openai`, `fal` … 1 to 200 printable characters, not "." or "..".
-        quota_group: What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..".
         route: The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..".
         credential_ref: Where the credential is kept: a name in your secret store, never the secret.
         priority: 0 first … 9 last; 5 unless set.
         weight: Its share among those of one priority; 1 unless set.
-        max_concurrency: Uses at once; no limit unless set.
         actor: Who did it.
         reason: Why, for people. Cut at 2,000 characters.
         """
         return self._client._call("upstreams.register", {"upstream": upstream, "pool": pool, "provider": provider, "quotaGroup": quota_group, "route": route, "credentialRef": credential_ref, "priority": priority, "weight": weight, "maxConcurrency": max_concurrency, "actor": actor, "reason": reason}, options)
 
-    def change(self, *, upstream: str, status: Literal["on", "off", "draining", "retired"] = OMIT, quota_group: str = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: int = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "UpstreamsChangeAnswer":
+    def change(self, *, upstream: str, status: Literal["on", "off", "draining", "retired"] = OMIT, quota_group: Optional[str] = OMIT, route: str = OMIT, credential_ref: str = OMIT, priority: int = OMIT, weight: int = OMIT, max_concurrency: Optional[int] = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "UpstreamsChangeAnswer":
         """Switch an upstream on or off, drain or retire it; change its settings.
 
         upstream: The id of the upstream, yours. 1 to 200 printable characters, not "." or "..".
         status: `draining`: nothing new, what is under way goes on. `retired`: for ever.
-        quota_group: What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..".
         route: The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..".
         credential_ref: Where the credential is kept: a name in your secret store, never the secret.
         priority: 0 first … 9 last; 5 unless set.
         weight: Its share among those of one priority; 1 unless set.
-        max_concurrency: Uses at once; no limit unless set.
         actor: Who did it.
         reason: Why, for people. Cut at 2,000 characters.
         """
@@ -775,6 +771,15 @@ class Pools(Group):
         limit: At most this many.
         """
         return self._client._call("pools.explain", {"pool": pool, "model": model, "capability": capability, "limit": limit}, options)
+
+
+class Estimates(Group):
+    def report(self, *, since: str = OMIT, options: Optional[Options] = None) -> "EstimateReport":
+        """How often the time held at which upstreams were said to be back, and how far off it was, by who said it.
+
+        since: Only blocks that ended at this instant or after it.
+        """
+        return self._client._call("estimates.report", {"since": since}, options)
 
 
 class Inbox(Group):
@@ -1087,6 +1092,7 @@ class Groups:
         self.blocks = Blocks(self)
         self.limits = Limits(self)
         self.pools = Pools(self)
+        self.estimates = Estimates(self)
         self.inbox = Inbox(self)
         self.feed = Feed(self)
         self.epochs = Epochs(self)
@@ -1165,6 +1171,7 @@ OPERATIONS: Dict[str, Operation] = {
     "pools.list": Operation("GET", "/v1/pools", ("cursor", "limit",), None, None, "pools", None, True),
     "pools.get": Operation("GET", "/v1/pools/{pool}", ("model", "capability",), None, None, None, None, True),
     "pools.explain": Operation("GET", "/v1/pools/{pool}/explain", ("model", "capability", "limit",), None, None, None, None, True),
+    "estimates.report": Operation("GET", "/v1/estimates", ("since",), None, None, None, None, True),
     "inbox.list": Operation("GET", "/v1/inbox", ("pool", "owner", "unowned", "snoozed", "cursor", "limit",), None, None, "items", None, True),
     "inbox.take": Operation("POST", "/v1/inbox/{item}/take", (), "fields", None, None, 4194304, True),
     "inbox.snooze": Operation("POST", "/v1/inbox/{item}/snooze", (), "fields", None, None, 4194304, True),

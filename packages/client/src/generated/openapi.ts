@@ -1270,6 +1270,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/estimates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How often the time held at which upstreams were said to be back, and how far off it was, by who said it
+         * @description Of the newest 10,000 blocks that ended, or those since an instant. A provider’s order to wait is scored as a guess of ours is. Ends by hand, by time and with the provider’s are set aside as unknown.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["estimates.report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/inbox": {
         parameters: {
             query?: never;
@@ -2111,11 +2133,38 @@ export interface components {
             scope: string | null;
             until: string | null;
             reason: string | null;
+            revision: number | null;
             nextStep: string | null;
             limit: string | null;
             unit: string | null;
             used: number | null;
             amount: number | null;
+        };
+        /** @description What the estimate rests on. */
+        Estimate: {
+            /**
+             * Format: date-time
+             * @description The estimate.
+             */
+            at: string;
+            /**
+             * @description Who says so; `window`: a limit’s next one.
+             * @enum {string}
+             */
+            source: "retry_after" | "reset_announced" | "backoff" | "operator" | "window";
+            revision: number | null;
+            range: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                to: string;
+            } | null;
         };
         Upstream: {
             upstream: string;
@@ -2136,6 +2185,7 @@ export interface components {
             /** @description Every check that fails, not only the first. */
             failing: components["schemas"]["FailingCheck"][];
             expectedRecoveryAt: string | null;
+            estimate: components["schemas"]["Estimate"] | null;
             tightUntil: string | null;
             lastUsedAt: string | null;
             /**
@@ -2203,6 +2253,7 @@ export interface components {
             leaseUntil: string | null;
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
+            estimate: components["schemas"]["Estimate"] | null;
         };
         /** @description One of `status`, `body` and `error` is needed. Nothing of it is logged. */
         ProviderAnswer: {
@@ -2385,6 +2436,33 @@ export interface components {
             usable: boolean;
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
+            estimate: components["schemas"]["Estimate"] | null;
+        };
+        EstimateScore: {
+            provider: string | null;
+            /** @description The class of trouble. */
+            kind: string;
+            /** @enum {string} */
+            source: "retry_after" | "reset_announced" | "backoff" | "operator" | "window";
+            /** @description Estimates whose end is known. */
+            count: number;
+            /** @description Back when it was said, within a second. */
+            held: number;
+            /** @description Back before it was said. */
+            late: number;
+            /** @description Not back yet when it was said. */
+            early: number;
+            /** @description A tenth was earlier than this, in ms; below 0 it was back earlier than said. */
+            low: number;
+            /** @description Half was, in ms; below 0 it was back earlier than said. */
+            median: number;
+            /** @description Nine tenths were, in ms; below 0 it was back earlier than said. */
+            high: number;
+            /** @description Blocks that ended so that nobody knows. */
+            unknown: number;
+        };
+        EstimateReport: {
+            scores: components["schemas"]["EstimateScore"][];
         };
         InboxItem: {
             item: string;
@@ -4180,8 +4258,7 @@ export interface operations {
                     pool: string;
                     /** @description Whose account it is: `openai`, `fal` … 1 to 200 printable characters, not "." or "..". */
                     provider: string;
-                    /** @description What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..". */
-                    quotaGroup?: string;
+                    quotaGroup?: string | null;
                     /** @description The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..". */
                     route?: string;
                     /** @description Where the credential is kept: a name in your secret store, never the secret. */
@@ -4190,8 +4267,7 @@ export interface operations {
                     priority?: number;
                     /** @description Its share among those of one priority; 1 unless set. */
                     weight?: number;
-                    /** @description Uses at once; no limit unless set. */
-                    maxConcurrency?: number;
+                    maxConcurrency?: number | null;
                     /** @description Who did it. */
                     actor?: string;
                     /** @description Why, for people. Cut at 2,000 characters. */
@@ -4229,8 +4305,7 @@ export interface operations {
                      * @enum {string}
                      */
                     status?: "on" | "off" | "draining" | "retired";
-                    /** @description What shares a quota at the provider: a project, an organization. 1 to 200 printable characters, not "." or "..". */
-                    quotaGroup?: string;
+                    quotaGroup?: string | null;
                     /** @description The way there: a proxy, an egress address; `direct` unless set. 1 to 200 printable characters, not "." or "..". */
                     route?: string;
                     /** @description Where the credential is kept: a name in your secret store, never the secret. */
@@ -4239,8 +4314,7 @@ export interface operations {
                     priority?: number;
                     /** @description Its share among those of one priority; 1 unless set. */
                     weight?: number;
-                    /** @description Uses at once; no limit unless set. */
-                    maxConcurrency?: number;
+                    maxConcurrency?: number | null;
                     /** @description Who did it. */
                     actor?: string;
                     /** @description Why, for people. Cut at 2,000 characters. */
@@ -5057,6 +5131,29 @@ export interface operations {
                     "application/json": {
                         upstreams: components["schemas"]["Upstream"][];
                     };
+                };
+            };
+        };
+    };
+    "estimates.report": {
+        parameters: {
+            query?: {
+                /** @description Only blocks that ended at this instant or after it. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EstimateReport"];
                 };
             };
         };

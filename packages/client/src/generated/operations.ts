@@ -65,6 +65,7 @@ export const OPERATIONS = {
   'pools.list': {"method":"GET","path":"/v1/pools","query":["cursor","limit"],"page":"pools"},
   'pools.get': {"method":"GET","path":"/v1/pools/{pool}","query":["model","capability"]},
   'pools.explain': {"method":"GET","path":"/v1/pools/{pool}/explain","query":["model","capability","limit"]},
+  'estimates.report': {"method":"GET","path":"/v1/estimates","query":["since"]},
   'inbox.list': {"method":"GET","path":"/v1/inbox","query":["pool","owner","unowned","snoozed","cursor","limit"],"page":"items"},
   'inbox.take': {"method":"POST","path":"/v1/inbox/{item}/take","query":[],"body":"fields","maxBytes":4194304},
   'inbox.snooze': {"method":"POST","path":"/v1/inbox/{item}/snooze","query":[],"body":"fields","maxBytes":4194304},

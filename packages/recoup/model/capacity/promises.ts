@@ -120,11 +120,13 @@ function checkOpening(taken: CapacityTaken, block: Block, problems: string[]): v
     problems.push('opened again by a request that began before its end');
 }
 
-/** When the request of a report really began: its lease says so, also where it is gone. */
+/** When the request of a report really began: its lease says so, also where it is gone; by a clock that was set back, not after now. */
 function startedAt(world: Capacity, report: InputOf<'upstream.report'>): number | undefined {
   const { lease, startedAt, elapsedMs } = report;
   const given = lease === undefined ? undefined : world.started[lease];
-  return given === undefined || startedAt !== undefined || elapsedMs !== undefined ? startOf(world, report) : given;
+  return given === undefined || startedAt !== undefined || elapsedMs !== undefined
+    ? startOf(world, report)
+    : Math.min(given, world.clock);
 }
 
 const end = ({ until }: Block) => until ?? Number.POSITIVE_INFINITY;

@@ -1,6 +1,7 @@
 // decode(): an answer of a provider in, its facts out. Pure: no clock but the caller's, nothing kept.
 import { InvalidInput } from '../errors.ts';
 import { integer } from '../input.ts';
+import { readable } from '../readable.ts';
 import { ALL, type Answer, type Facts, type Hint, type Snapshot } from './facts/facts.ts';
 import { durationAfter } from './parsing/durations.ts';
 import { firstOf, type Rule, type Verdict, verdictOf } from './parsing/match.ts';
@@ -23,20 +24,24 @@ export interface DecodeOptions {
 /**
  * What an answer says, for whoever blocks upstreams. Never throws for what a provider sent, whatever it is. Times are after
  * `receivedAt` and at most 39 days ahead; what is not plausible is left out and noted in `dropped`. Refuses a `receivedAt` that is no
- * valid Date, a `provider` that is no text and a `maxRetryAfterMs` out of range.
+ * valid Date, a `provider` that is no text, a `maxRetryAfterMs` out of range, and objects whose getters throw.
  */
 export function decode(answer: Answer, options: DecodeOptions = {}): Facts {
   const max = options.maxRetryAfterMs ?? MAX_RETRY_AFTER_MS;
   integer('maxRetryAfterMs', max, 1, 32 * DAY);
+  // Headers and body are looked at all the way down, and may be objects of the caller's.
+  return readable('answer', () => factsOf(answer, options.rules, max));
+}
+
+function factsOf(answer: Answer, rules: Rules | undefined, max: number): Facts {
   checkCaller(answer);
   const reading = read(answer);
   const named = providerNamed(answer.provider);
-  if (named === null && !ofRules(options.rules, answer.provider))
-    reading.drop('provider', answer.provider, 'unknown_provider');
+  if (named === null && !ofRules(rules, answer.provider)) reading.drop('provider', answer.provider, 'unknown_provider');
   const name = named ?? 'generic';
   const provider: Provider = providers[name];
   const snapshots = provider.windows?.(reading) ?? [];
-  const rule = ruleFor(options.rules, [answer.provider.toLowerCase(), name], reading);
+  const rule = ruleFor(rules, [answer.provider.toLowerCase(), name], reading);
   const verdict = rule ? verdictOf(rule, reading.model) : failed(reading) ? judge(provider, reading, snapshots) : null;
   const hints = verdict === null ? [] : hintsOf(provider, reading, verdict, snapshots, max);
   return {

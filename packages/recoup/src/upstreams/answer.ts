@@ -45,6 +45,7 @@ export function checkAnswer(value: unknown): ProviderAnswer {
   check.onlyFields('answer', value, FIELDS);
   const answer = value as ProviderAnswer;
   check.instant('answer.receivedAt', answer.receivedAt);
+  check.optionalInteger('answer.status', answer.status, 100, 599);
   if ((answer.status ?? answer.body ?? answer.error ?? null) === null)
     throw new InvalidInput('answer.status', 'is required where there is neither body nor error');
   return answer;

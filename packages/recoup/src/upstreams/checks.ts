@@ -26,11 +26,11 @@ order by coalesce(u.id, e.upstream_id) limit $1`,
   },
   {
     name: 'blocks.contradicted',
-    promise: 'What speaks against a block came after it opened, and not after it closed.',
+    promise: 'What speaks against a block came after it opened.',
     sql: `
 select null::text as wallet, null::bigint as seq, null::text as job,
-  'block ' || id || ' opened at ' || opened_at || coalesce(', closed at ' || closed_at, '') || ' and is contradicted since ' || contradicted_at as detail
-from recoup.blocks where contradicted_at < opened_at or contradicted_at > closed_at
+  'block ' || id || ' opened at ' || opened_at || ' and is contradicted since ' || contradicted_at as detail
+from recoup.blocks where contradicted_at < opened_at
 order by id limit $1`,
   },
 ] as const;

@@ -9,8 +9,8 @@ export interface Register {
   upstream: string;
   pool: string;
   provider: string;
-  /** What shares a quota at the provider: a project, an organization. */
-  quotaGroup?: string;
+  /** What shares a quota at the provider: a project, an organization; null: nothing, also where there was a group. */
+  quotaGroup?: string | null;
   /** The way there: a proxy, an egress address; `direct` unless set. */
   route?: string;
   /** Where the credential is kept: a name in your secret store, never the secret. */
@@ -19,8 +19,8 @@ export interface Register {
   priority?: number;
   /** Its share among those of one priority, 1 to 1,000; 1 unless set. */
   weight?: number;
-  /** Uses at once; no limit unless set. */
-  maxConcurrency?: number;
+  /** Uses at once; no limit unless set. null: no limit, also where there was one. */
+  maxConcurrency?: number | null;
   /** Who says so, and why: for its history. */
   actor?: string;
   reason?: string;
@@ -117,6 +117,8 @@ const settings = (input: Partial<Register>) => ({
   priority: check.optionalInteger('priority', input.priority, 0, 9),
   weight: check.optionalInteger('weight', input.weight, 1, 1000),
   max_concurrency: check.optionalInteger('maxConcurrency', input.maxConcurrency, 1, 1_000_000),
+  no_group: input.quotaGroup === null || null,
+  no_max: input.maxConcurrency === null || null,
   ...who(input),
 });
 

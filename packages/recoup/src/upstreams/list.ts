@@ -2,6 +2,7 @@
 import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import * as check from '../input.ts';
+import type { Estimates } from './estimates.ts';
 import { type Explained, explained } from './explained.ts';
 import { STATUSES, type UpstreamStatus } from './inputs.ts';
 import { type ExplainedRow, explainedRow, lookedAt } from './queries.ts';
@@ -47,7 +48,7 @@ from found`,
 /** A page by usability looks at no more than so many: most of them may be the other way. */
 const LOOKED_AT = 2000;
 
-export async function readUpstreams(runner: Runner, options: ListUpstreams) {
+export async function readUpstreams(runner: Runner, estimates: Estimates, options: ListUpstreams) {
   check.onlyFields('list', options, ['pool', 'provider', 'quotaGroup', 'status', 'usable', 'cursor', 'limit']);
   const limit = check.optionalInteger('limit', options.limit, 1, 1000) ?? 100;
   const usable = options.usable === undefined ? undefined : check.flag('usable', options.usable, true);
@@ -60,7 +61,8 @@ export async function readUpstreams(runner: Runner, options: ListUpstreams) {
     after_upstream: check.optionalId('cursor', options.cursor),
     count,
   };
-  const looked = (await runner.read(listUpstreams, [row])).map(explained);
+  const spreadOf = await estimates.spreads();
+  const looked = (await runner.read(listUpstreams, [row])).map((one) => explained(one, spreadOf));
   const wanted = looked.filter((one) => usable === undefined || one.usable === usable);
   const upstreams: Explained[] = wanted.slice(0, limit);
   // Behind the last one that is given, where more were found; else behind what was looked at, where there may be more.

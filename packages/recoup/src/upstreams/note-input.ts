@@ -76,7 +76,10 @@ export function noteInput(input: Note) {
 
 /** The windows of a read-out, as an answer's. */
 export function windowRows(input: Note): Pick<Decoded, 'windows' | 'ageMs' | 'speaks'> & { facts?: undefined } {
-  const windows = check.items('snapshots', input.snapshots!, (one) => one);
+  const windows = check.items('snapshots', input.snapshots!, (one) => {
+    check.onlyFields('snapshot', one, WINDOW);
+    return one;
+  });
   if (windows.length > MAX_WINDOWS) throw new InvalidInput('snapshots', `must be at most ${MAX_WINDOWS}`);
   check.instant('observedAt', input.observedAt);
   const now = Date.now();
@@ -90,7 +93,6 @@ export function windowRows(input: Note): Pick<Decoded, 'windows' | 'ageMs' | 'sp
 }
 
 function snapshotOf(given: WindowFacts, observedAt: Date): Snapshot {
-  check.onlyFields('snapshot', given, WINDOW);
   const used = given.used ?? null;
   if (used !== null && !(typeof used === 'number' && used >= 0 && used <= 1000))
     throw new InvalidInput('used', 'must be a fraction from 0 to 1000; 1 is all of it');

@@ -2,6 +2,7 @@
 import type { Runner } from '../db/runner.ts';
 import { type InputOf, statement } from '../db/statement.ts';
 import * as check from '../input.ts';
+import type { Estimate, Estimates } from './estimates.ts';
 import { explained, whenBack } from './explained.ts';
 import { explainUpstreams } from './queries.ts';
 import { scopesOf, usable } from './usable.ts';
@@ -15,6 +16,8 @@ export interface PoolState {
   retryAfterMs: number | null;
   /** When it is expected back: an estimate; now where it is usable, null where every upstream needs a person. */
   expectedRecoveryAt: Date | null;
+  /** What that estimate rests on; null where it is usable or has no time to wait for. */
+  estimate: Estimate | null;
 }
 
 /** A pool in figures. */
@@ -29,6 +32,11 @@ export interface Pool {
   slotsOut: number;
   /** As in `PoolState`. */
   expectedRecoveryAt: Date | null;
+}
+
+interface Asked {
+  model?: string;
+  capability?: string;
 }
 
 const stateColumns = { pool: 'text', model: 'text', capability: 'text' } as const;
@@ -90,7 +98,7 @@ export const readNearest = (runner: Runner, uses: readonly InputOf<typeof stateC
     uses.map((use) => ({ ...use, nearest: NEAREST })),
   );
 
-export async function readPool(runner: Runner, pool: string, use: { model?: string; capability?: string }) {
+export async function readPool(runner: Runner, estimates: Estimates, pool: string, use: Asked): Promise<PoolState> {
   check.onlyFields('pool', use, ['model', 'capability']);
   const row = {
     pool: check.id('pool', pool),
@@ -99,12 +107,25 @@ export async function readPool(runner: Runner, pool: string, use: { model?: stri
   };
   const [state] = await runner.read(poolState, [row]);
   const now = Date.parse(state!.now);
-  if (state!.usable) return { pool, usable: true, retryAfterMs: null, expectedRecoveryAt: new Date(now) };
+  if (state!.usable)
+    return { pool, usable: true, retryAfterMs: null, expectedRecoveryAt: new Date(now), estimate: null };
   const rows = await readNearest(runner, [row]);
-  return { pool, usable: false, ...whenBack(rows.map(explained), now) };
+  const spreadOf = await estimates.spreads();
+  return {
+    pool,
+    usable: false,
+    ...whenBack(
+      rows.map((one) => explained(one, spreadOf)),
+      now,
+    ),
+  };
 }
 
-export async function readPools(runner: Runner, options: { cursor?: string | null; limit?: number }) {
+export async function readPools(
+  runner: Runner,
+  estimates: Estimates,
+  options: { cursor?: string | null; limit?: number },
+) {
   check.onlyFields('pools', options, ['cursor', 'limit']);
   const count = check.optionalInteger('limit', options.limit, 1, 1000) ?? 100;
   const rows = await runner.read(listPools, [{ after_pool: check.optionalId('cursor', options.cursor), count }]);
@@ -116,7 +137,8 @@ export async function readPools(runner: Runner, options: { cursor?: string | nul
           runner,
           out.map(({ pool }) => ({ pool })),
         );
-  const of = (pool: string) => nearest.filter((row) => row.pool === pool).map(explained);
+  const spreadOf = await estimates.spreads();
+  const of = (pool: string) => nearest.filter((row) => row.pool === pool).map((one) => explained(one, spreadOf));
   const pools: Pool[] = rows.map(({ now, ...row }) => {
     const at = Date.parse(now);
     const expectedRecoveryAt = row.usable > 0 ? new Date(at) : whenBack(of(row.pool), at).expectedRecoveryAt;

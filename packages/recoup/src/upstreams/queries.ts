@@ -13,6 +13,8 @@ export interface Check {
   subject: string | null;
   scope: string | null;
   until: string | null;
+  /** Of a block: how many events it has, so that a later estimate is told from an earlier one. */
+  revision: number | null;
   reason: string | null;
   nextStep: string | null;
   /** Of `quota`: the limit that is used up, its unit, what is used and what may be. */
@@ -47,7 +49,7 @@ export interface ExplainedRow {
 /** What is looked at of an upstream `u` beside its row: the slots that are out, and every check that fails in these scopes. */
 export const lookedAt = (u: string, scopes: string) => `${slotsOut(u)} as slots_out, coalesce((
     select json_agg(json_build_object('check', c."check", 'block', c.id, 'kind', c.kind, 'source', c.source, 'policy', c.policy,
-      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
+      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'revision', c.generation, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
     from (${blocksOn(u, scopes)}) c where c."check" is not null), '[]') as checks, coalesce((
     select json_agg(json_build_object('limit', q.id, 'subject', q.subject_type || ':' || q.subject_id, 'scope', q.scope, 'unit', q.unit,
       'used', q.used, 'amount', q.amount, 'until', q.until) order by q.until desc, q.id)

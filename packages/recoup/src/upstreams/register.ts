@@ -13,6 +13,9 @@ const columns = {
   priority: 'smallint',
   weight: 'int',
   max_concurrency: 'int',
+  // What may be none: a null of the input says nothing.
+  no_group: 'boolean',
+  no_max: 'boolean',
   status: 'text',
   actor: 'text',
   reason: 'text',
@@ -32,7 +35,8 @@ export const registerUpstream = statement<typeof columns, RawAnswer>(
   columns,
   (lock) => `
 held as materialized (
-  select i.*, u.*, row_number() over (partition by i.upstream_id order by i.ord) as twin,
+  select i.*, u.*, case when no_group then null else coalesce(quota_group, old_group) end as next_group,
+    case when no_max then null else coalesce(max_concurrency, old_max) end as next_max, row_number() over (partition by i.upstream_id order by i.ord) as twin,
     (select true from recoup.upstreams u where u.id = i.upstream_id) as there
   from (select * from input order by upstream_id, ord) i
   left join lateral (
@@ -47,8 +51,8 @@ seen as materialized (
     when old_id is null then 'registered'
     when old_status = 'retired' and coalesce(status, 'retired') <> 'retired' then 'retired'
     when pool <> old_pool or provider <> old_provider then 'conflict'
-    when (coalesce(quota_group, old_group), coalesce(route, old_route), coalesce(credential_ref, old_ref), coalesce(priority, old_priority),
-          coalesce(weight, old_weight), coalesce(max_concurrency, old_max), coalesce(status, old_status))
+    when (next_group, coalesce(route, old_route), coalesce(credential_ref, old_ref), coalesce(priority, old_priority),
+          coalesce(weight, old_weight), next_max, coalesce(status, old_status))
       is distinct from (old_group, old_route, old_ref, old_priority, old_weight, old_max, old_status) then 'changed'
     else 'duplicate' end as verdict
   from held h),
@@ -59,9 +63,9 @@ made as (
   on conflict (id) do nothing
   returning id, events, ${settingsOf('upstreams')} as settings),
 won as (
-  update recoup.upstreams u set quota_group = coalesce(s.quota_group, u.quota_group), route = coalesce(s.route, u.route),
+  update recoup.upstreams u set quota_group = s.next_group, route = coalesce(s.route, u.route),
     credential_ref = coalesce(s.credential_ref, u.credential_ref), priority = coalesce(s.priority, u.priority),
-    weight = coalesce(s.weight, u.weight), max_concurrency = coalesce(s.max_concurrency, u.max_concurrency), status = coalesce(s.status, u.status),
+    weight = coalesce(s.weight, u.weight), max_concurrency = s.next_max, status = coalesce(s.status, u.status),
     generation = u.generation + 1, events = u.events + 1
   from seen s where u.ctid = s.tid and u.tableoid = s.part and s.verdict = 'changed'
   returning s.ord, u.id, u.events, ${settingsOf('u')} as settings),

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runner } from '../db/runner.ts';
 import { Refusal } from '../errors.ts';
 import type { CapacityOutcome } from '../outcomes.ts';
+import type { Estimate, Estimates } from './estimates.ts';
 import { explained, instant, whenBack } from './explained.ts';
 import type { selectInput } from './inputs.ts';
 import { readNearest } from './pools.ts';
@@ -20,6 +21,8 @@ export interface Selected {
   /** Of `none`: when to ask again, at most 300 s; and when the pool is expected back: an estimate. */
   retryAfterMs: number | null;
   expectedRecoveryAt: Date | null;
+  /** What that estimate rests on. */
+  estimate: Estimate | null;
 }
 
 /** More than any honest crowd needs before it is told to come back. */
@@ -40,10 +43,12 @@ type Row = ReturnType<typeof selectInput>;
 
 export class Selecting {
   readonly #runner: Runner;
+  readonly #estimates: Estimates;
   readonly #turns = new Turns();
 
-  constructor(runner: Runner) {
+  constructor(runner: Runner, estimates: Estimates) {
     this.#runner = runner;
+    this.#estimates = estimates;
   }
 
   select(row: Row): Promise<Selected> {
@@ -67,7 +72,8 @@ export class Selecting {
       // Passed over is not out: who was being selected or reported in that moment is looked at again.
       const { pool, model, capability } = row;
       const looked = await readNearest(this.#runner, [{ pool, model, capability }]);
-      const all = looked.map(explained);
+      const spreadOf = await this.#estimates.spreads();
+      const all = looked.map((one) => explained(one, spreadOf));
       if (round < rounds && all.some((one) => one.usable)) continue;
       this.#runner.observe('upstream.select', 'none');
       return { ...NONE, ...whenBack(all, Date.parse(looked[0]?.now ?? '')) };
@@ -84,6 +90,7 @@ export class Selecting {
       leaseUntil: instant(lease_until),
       retryAfterMs: null,
       expectedRecoveryAt: null,
+      estimate: null,
     };
   }
 }

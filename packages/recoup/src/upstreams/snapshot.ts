@@ -121,7 +121,7 @@ seen as materialized (
 changed as (
   update recoup.blocks b set
     closed_at = case when j.act = 'closed' then j.now end, closed_as = case when j.act = 'closed' then 'snapshot' end,
-    contradicted_at = case when j.act = 'contradicted' then j.now end, generation = b.generation + (j.act <> 'contradicted')::int,
+    contradicted_at = case when j.act = 'contradicted' then greatest(j.now, b.opened_at) end, generation = b.generation + (j.act <> 'contradicted')::int,
     until = case when j.act in ('extended', 'reopened') then j.estimate else b.until end,
     evidence_at = case when j.act in ('extended', 'reopened') then greatest(b.evidence_at, j.began) else b.evidence_at end,
     step = b.step + (j.act = 'reopened')::int, trials = case when j.act = 'reopened' then 1 else b.trials end

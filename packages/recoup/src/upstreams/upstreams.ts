@@ -7,6 +7,7 @@ import { Limits } from '../windows/windows.ts';
 import { type Block, type ListBlocks, readBlocks } from './blocks.ts';
 import { closeBlock } from './close.ts';
 import { replaceCredential } from './credential.ts';
+import type { EstimateScore, Estimates } from './estimates.ts';
 import { type Explained, explained, instant } from './explained.ts';
 import { type BlockEvent, type HistoryOptions, readHistory, readHistoryPage } from './history.ts';
 import * as checked from './inputs.ts';
@@ -26,13 +27,15 @@ import { bookUse } from './uses.ts';
 export class Upstreams {
   readonly limits: Limits;
   readonly #runner: Runner;
+  readonly #estimates: Estimates;
   readonly #selecting: Selecting;
   readonly #reporting: Reporting;
 
-  constructor(runner: Runner, decoding: Decoding) {
+  constructor(runner: Runner, decoding: Decoding, estimates: Estimates) {
     this.limits = new Limits(runner, ofUpstreams);
     this.#runner = runner;
-    this.#selecting = new Selecting(runner);
+    this.#estimates = estimates;
+    this.#selecting = new Selecting(runner, estimates);
     this.#reporting = new Reporting(runner, decoding);
   }
 
@@ -122,7 +125,9 @@ export class Upstreams {
   }
 
   /** Takes an upstream out by hand, until it is freed by hand. */
-  async block(upstream: string, { reason, actor }: { reason: string; actor?: string }): Promise<Reported> {
+  async block(upstream: string, input: { reason: string; actor?: string }): Promise<Reported> {
+    check.onlyFields('block', input, ['reason', 'actor']);
+    const { reason, actor } = input;
     const block = { kind: 'operator', policy: 'manual', source: 'operator', reason } as const;
     return this.report({ upstream, success: false, block, ...(actor === undefined ? {} : { actor }) });
   }
@@ -133,18 +138,15 @@ export class Upstreams {
    */
   async free(
     block: number,
-    {
-      as = 'operator',
-      generation,
-      reason,
-      actor,
-    }: {
+    input: {
       as?: 'operator' | 'credential' | 'probe' | 'snapshot';
       generation?: number;
       reason?: string;
       actor?: string;
     } = {},
   ): Promise<{ outcome: CapacityOutcome<'block.close'> }> {
+    check.onlyFields('free', input, ['as', 'generation', 'reason', 'actor']);
+    const { as = 'operator', generation, reason, actor } = input;
     const answer = await this.#runner.call(closeBlock, {
       block_id: check.integer('block', block, 1, check.MAX_AMOUNT),
       generation: check.optionalInteger('generation', generation, 1, 2_147_483_647),
@@ -160,7 +162,7 @@ export class Upstreams {
 
   /** Upstreams of a filter by their ids, each with every check that fails. With `usable` a page may be short and go on: only a `cursor` of null is the end. */
   list(options: ListUpstreams = {}): Promise<{ upstreams: Explained[]; cursor: string | null }> {
-    return readUpstreams(this.#runner, options);
+    return readUpstreams(this.#runner, this.#estimates, options);
   }
 
   /** Blocks that are open, oldest first. */
@@ -170,12 +172,12 @@ export class Upstreams {
 
   /** Pools by their names, each in figures. Looks at every upstream that may be usable: for people, not for loops. */
   pools(options: { cursor?: string | null; limit?: number } = {}): Promise<{ pools: Pool[]; cursor: string | null }> {
-    return readPools(this.#runner, options);
+    return readPools(this.#runner, this.#estimates, options);
   }
 
   /** Whether a pool can be used now, for a model or a capability; and when it is back. */
   pool(pool: string, use: { model?: string; capability?: string } = {}): Promise<PoolState> {
-    return readPool(this.#runner, pool, use);
+    return readPool(this.#runner, this.#estimates, pool, use);
   }
 
   /** Every upstream of a pool (or its first `limit`), or one, in the order of picking: usable now, or every check that fails, and when it is expected back. */
@@ -194,7 +196,16 @@ export class Upstreams {
       capability: check.optionalId('capability', of.capability),
       count: check.optionalInteger('limit', of.limit, 1, 1000),
     };
-    return (await this.#runner.read(explainUpstreams, [row])).map(explained);
+    const spreadOf = await this.#estimates.spreads();
+    return (await this.#runner.read(explainUpstreams, [row])).map((one) => explained(one, spreadOf));
+  }
+
+  /**
+   * How good the estimates of each source were, by provider and class of trouble: of the newest 10,000 blocks that ended, or of those since an
+   * instant. A provider's order to wait is scored as a guess of ours is.
+   */
+  estimates(options: { since?: Date } = {}): Promise<EstimateScore[]> {
+    return this.#estimates.score(options);
   }
 
   /** Who changed an upstream, who blocked and who freed it, when, on what evidence; oldest first. */

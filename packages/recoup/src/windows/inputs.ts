@@ -1,6 +1,7 @@
 // What callers say of limits and of what was used, checked: each input as its statement takes it.
 import { InvalidInput } from '../errors.ts';
 import * as check from '../input.ts';
+import { readable } from '../readable.ts';
 
 export const KINDS = ['daily', 'weekly', 'monthly', 'first_use', 'rolling'] as const;
 export type LimitKind = (typeof KINDS)[number];
@@ -123,7 +124,7 @@ export function setInput(input: SetLimit) {
 function usedInput(used: unknown): Record<string, number> {
   if (typeof used !== 'object' || used === null || Array.isArray(used))
     throw new InvalidInput('use', 'must be an object of integers by unit, as { requests: 1, tokens: 1200 }');
-  const units = Object.entries(used);
+  const units = readable('use', () => Object.entries(used));
   if (units.length > MAX_UNITS) throw new InvalidInput('use', `must have at most ${MAX_UNITS} units`);
   for (const [unit, amount] of units) {
     check.id('use key', unit);

@@ -98,8 +98,10 @@ export class Limits {
    */
   async reset(
     limit: string,
-    { window, actor, reason }: { window?: Date; actor?: string; reason?: string } = {},
+    input: { window?: Date; actor?: string; reason?: string } = {},
   ): Promise<{ outcome: CapacityOutcome<'window.reset'> }> {
+    check.onlyFields('reset', input, ['window', 'actor', 'reason']);
+    const { window, actor, reason } = input;
     const row = {
       limit_id: check.id('limit', limit),
       seen_start: check.instant('window', window),
@@ -128,7 +130,9 @@ export class Limits {
   }
 
   /** The last windows of a limit (100 unless `count` says how many, up to 1,000), newest first: what was used in each. Empty: none began. */
-  async windows(limit: string, { count = 100 }: { count?: number } = {}): Promise<LimitWindow[]> {
+  async windows(limit: string, options: { count?: number } = {}): Promise<LimitWindow[]> {
+    check.onlyFields('windows', options, ['count']);
+    const { count = 100 } = options;
     const row = { limit_id: check.id('limit', limit), count: check.integer('count', count, 1, 1000) };
     const rows = await this.#runner.read(windowsOf, [row]);
     return rows.map((one) => ({ ...one, start: new Date(one.start), end: new Date(one.end) }));

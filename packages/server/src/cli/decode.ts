@@ -120,8 +120,8 @@ function answerOf(value: unknown, line: number, provider: string | undefined, no
   if (typeof whose !== 'string' || whose === '') {
     throw new InvalidInput(field('provider'), `must be one of ${PROVIDERS.join(', ')}; or give --provider`);
   }
-  if (status !== null && !Number.isInteger(status))
-    throw new InvalidInput(field('status'), 'must be an integer or null');
+  if (status !== null && !(Number.isInteger(status) && (status as number) >= 100 && (status as number) <= 599))
+    throw new InvalidInput(field('status'), 'must be an integer from 100 to 599, or null');
   if (typeof headers !== 'object') throw new InvalidInput(field('headers'), 'must be an object of texts');
   if (typeof receivedAt !== 'string' && receivedAt !== undefined && receivedAt !== null) {
     throw new InvalidInput(field('receivedAt'), 'must be an instant such as 2026-01-31T12:00:00Z');

@@ -186,6 +186,7 @@ async function limits(api: Api, secret: string, upstream: string): Promise<void>
   await api.call('limits.set', { limit, upstream, unit: 'requests', amount: 5, kind: 'daily', zone: 'UTC' });
   await api.call('upstreams.report', { upstream, success: true, key: newId('use') });
   await api.call('limits.list', { upstream });
+  await api.call('estimates.report');
   await api.call('limits.get', { limit });
   await api.call('limits.reset', { limit, actor: 'ann', reason: secret });
   await api.call('limits.windows', { limit });

@@ -1,8 +1,11 @@
 // The body of an answer as JSON values: one for a document, several for events of a stream, none for what is no JSON.
 
 export interface Body {
-  /** `foreign`: HTML or other text, written by something on the way. `unread`: too long, or bytes of no text. */
-  kind: 'json' | 'empty' | 'foreign' | 'unread';
+  /**
+   * `foreign`: HTML or other text for people, written by something on the way. `garbled`: nobody's words (bytes that are no text, JSON
+   * that was cut), so nobody is blamed for them. `unread`: too long.
+   */
+  kind: 'json' | 'empty' | 'foreign' | 'garbled' | 'unread';
   values: readonly unknown[];
 }
 
@@ -31,11 +34,16 @@ export function bodyOf(given: unknown): Body {
 }
 
 const EVENTS = /^(event|data|id|retry)?:/;
+const PAGE = /^<(!|\?xml|[a-z][a-z0-9]*[\s/>])/i;
+/** Where decoding failed, and controls that no text has. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const NO_TEXT = /[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd]/;
+const CUT_JSON = /^[{[]\s*($|["{[])/;
 
 /** Of a long stream the end, where an error stands; of anything else only whether it is a page. */
 function tooLong(start: string, end: string): Body {
   if (EVENTS.test(start)) return { kind: 'json', values: eventsOf(end) };
-  return { kind: start.trimStart().startsWith('<') ? 'foreign' : 'unread', values: [] };
+  return { kind: PAGE.test(start.trimStart()) ? 'foreign' : 'unread', values: [] };
 }
 
 function ofText(text: string): Body {
@@ -46,8 +54,14 @@ function ofText(text: string): Body {
     if (values.length > 0) return { kind: 'json', values };
   }
   const value = parsed(trimmed);
-  if (value === undefined) return { kind: 'foreign', values: [] };
+  if (value === undefined) return { kind: kindOfText(trimmed), values: [] };
   return { kind: 'json', values: Array.isArray(value) ? value.slice(0, MAX_EVENTS) : [value] };
+}
+
+/** Of what is no JSON. A page of another encoding than UTF-8 is still a page. */
+function kindOfText(text: string): 'foreign' | 'garbled' {
+  if (PAGE.test(text)) return 'foreign';
+  return NO_TEXT.test(text) || CUT_JSON.test(text) || EVENTS.test(text) ? 'garbled' : 'foreign';
 }
 
 /** The JSON of server-sent events: the newest, since an error ends its stream. */

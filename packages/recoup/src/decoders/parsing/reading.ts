@@ -42,6 +42,7 @@ export function read(answer: Answer): Reading {
   // Of a success the body is nobody's business here, however long.
   const ok = answer.status !== null && answer.status >= 200 && answer.status < 300;
   if (body.kind === 'unread' && !ok) drop('body', typeof answer.body, 'too_large');
+  if (body.kind === 'garbled' && !ok) drop('body', 'garbled', 'not_understood');
   const error = errorOf(body, headers);
   const failure = typeof answer.error === 'string' ? answer.error.slice(0, 100) : null;
   const model = typeof answer.model === 'string' && answer.model !== '' ? answer.model.slice(0, 200) : null;

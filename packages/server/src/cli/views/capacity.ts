@@ -8,6 +8,7 @@ type Upstream = Told<library.Explained>;
 type Event = Told<library.BlockEvent>;
 type Block = Told<library.Block>;
 type Pool = Told<library.Pool>;
+type Score = Told<library.EstimateScore>;
 
 const back = (at: Instant | null) => (at === null ? NEEDS_PERSON : whenIs(at));
 const slots = ({ slotsOut, maxConcurrency }: Upstream) =>
@@ -62,13 +63,19 @@ function paragraph(one: Failing, index: number): string[] {
   ];
 }
 
+/** When four of five that were estimated so came back. */
+const range = (estimate: Upstream['estimate']): string =>
+  estimate?.range
+    ? `, ${estimate.source}; four of five from ${clock(estimate.range.from)} to ${clock(estimate.range.to)}`
+    : '';
+
 function explained(one: Upstream): string {
   const of = `${clean(one.upstream)} (pool ${clean(one.pool)}, provider ${clean(one.provider)})`;
   if (one.usable) return `${of} is usable now. Slots out: ${slots(one)}.`;
   const expected =
     one.expectedRecoveryAt === null
       ? `Not by time: ${NEEDS_PERSON}.`
-      : `Expected back ${whenIs(one.expectedRecoveryAt)} (an estimate).`;
+      : `Expected back ${whenIs(one.expectedRecoveryAt)} (an estimate${range(one.estimate)}).`;
   return [`${of} is out.`, expected, '', ...one.failing.flatMap(paragraph)].join('\n');
 }
 
@@ -78,10 +85,10 @@ const CHANGES: Readonly<Record<string, string>> = {
   credential: 'another credential',
 };
 
-/** What was decided of the upstream, as of this event of its own: what is empty is left out. */
+/** What was decided of the upstream, as of this event of its own. Of the first one what is empty is left out; later it may have been taken back. */
 function decided({ type, settings }: Event): string {
-  const set = Object.entries(settings ?? {}).filter(([, value]) => value !== null);
-  return `${CHANGES[type]}${set.length === 0 ? '' : `: ${set.map(([name, value]) => `${name} ${value}`).join(', ')}`}`;
+  const set = Object.entries(settings ?? {}).filter(([, value]) => value !== null || type === 'changed');
+  return `${CHANGES[type]}${set.length === 0 ? '' : `: ${set.map(([name, value]) => `${name} ${value ?? 'none'}`).join(', ')}`}`;
 }
 
 function what(event: Event): string {
@@ -125,6 +132,22 @@ const poolRow = ({ pool, total, on, usable, slotsOut, expectedRecoveryAt }: Pool
   back: usable > 0 ? '' : on === 0 ? 'nothing is switched on' : back(expectedRecoveryAt),
 });
 
+/** A distance from the time that was said. */
+const off = (ms: number) => (Math.abs(ms) < 1000 ? 'on time' : `${span(ms)} ${ms < 0 ? 'sooner' : 'later'}`);
+
+const scoreRow = (one: Score) => ({
+  provider: one.provider,
+  kind: one.kind,
+  source: one.source,
+  estimates: one.count,
+  held: one.held,
+  sooner: one.late,
+  later: one.early,
+  'four of five': one.count === 0 ? null : `${off(one.low)} … ${off(one.high)}`,
+  median: one.count === 0 ? null : off(one.median),
+  unknown: one.unknown,
+});
+
 /** By the name of the operation. */
 export const capacityViews = {
   'upstreams.list': ({ upstreams, cursor }: { upstreams: Upstream[]; cursor: string | null }) =>
@@ -137,16 +160,9 @@ export const capacityViews = {
     [tableOf(blocks.map(blockRow)), ...more(cursor)].join('\n'),
   'pools.list': ({ pools, cursor }: { pools: Pool[]; cursor: string | null }) =>
     [tableOf(pools.map(poolRow)), ...more(cursor)].join('\n'),
-  'pools.get': ({
-    pool,
-    usable,
-    expectedRecoveryAt,
-  }: {
-    pool: string;
-    usable: boolean;
-    expectedRecoveryAt: Instant | null;
-  }) =>
+  'pools.get': ({ pool, usable, expectedRecoveryAt, estimate }: Told<library.PoolState>) =>
     usable
       ? `${clean(pool)} is usable now.`
-      : `${clean(pool)} is out: ${expectedRecoveryAt === null ? NEEDS_PERSON : `expected back ${whenIs(expectedRecoveryAt)} (an estimate)`}.`,
+      : `${clean(pool)} is out: ${expectedRecoveryAt === null ? NEEDS_PERSON : `expected back ${whenIs(expectedRecoveryAt)} (an estimate${range(estimate)})`}.`,
+  'estimates.report': ({ scores }: { scores: Score[] }) => tableOf(scores.map(scoreRow)),
 };

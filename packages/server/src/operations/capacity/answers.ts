@@ -5,7 +5,9 @@ import * as s from '../schemas.ts';
 
 export const answer = s.fields(
   {
-    status: s.optional(s.orNull(Type.Integer({ description: 'The HTTP status; absent where none came.' }))),
+    status: s.optional(
+      s.orNull(Type.Integer({ minimum: 100, maximum: 599, description: 'The HTTP status; absent where none came.' })),
+    ),
     headers: s.optional(
       Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]), {
         description: 'By name: a text, or a list of them.',

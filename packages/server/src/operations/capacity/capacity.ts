@@ -1,6 +1,7 @@
 // Everything a caller may do with upstreams, their blocks, limits and pools, and the inbox: one file per noun.
 import type { Operation } from '../operation.ts';
 import { blocks } from './blocks.ts';
+import { estimates } from './estimates.ts';
 import { inbox } from './inbox.ts';
 import { limits } from './limits.ts';
 import { pools } from './pools.ts';
@@ -15,5 +16,6 @@ export const capacity: readonly Operation[] = [
   ...blocks,
   ...limits,
   ...pools,
+  ...estimates,
   ...inbox,
 ];

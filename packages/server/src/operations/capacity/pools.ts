@@ -59,6 +59,7 @@ export const pools: readonly Operation[] = [
           Type.Integer({ description: 'When to ask again, at most 300,000; null: it is usable.' }),
         ),
         expectedRecoveryAt: c.expectedRecoveryAt('Now where it is usable; null: every upstream needs a person.'),
+        estimate: c.estimate,
       },
       { title: 'PoolState' },
     ),

@@ -34,16 +34,43 @@ export const leaseMs = s.optional(s.durationMs('How long the slot is held; 60,00
 
 /** What an operator decides about an upstream. */
 export const settings = {
-  quotaGroup: s.optional(s.id('What shares a quota at the provider: a project, an organization.')),
+  quotaGroup: s.optional(
+    s.orNull(
+      s.id(
+        'What shares a quota at the provider: a project, an organization; null: nothing, also where there was a group.',
+      ),
+    ),
+  ),
   route: s.optional(s.id('The way there: a proxy, an egress address; `direct` unless set.')),
   credentialRef: s.optional(
     s.text('Where the credential is kept: a name in your secret store, never the secret.', 500),
   ),
   priority: s.optional(s.count('0 first … 9 last; 5 unless set.', 0, 9)),
   weight: s.optional(s.count('Its share among those of one priority; 1 unless set.', 1, 1000)),
-  maxConcurrency: s.optional(s.count('Uses at once; no limit unless set.', 1, 1_000_000)),
+  maxConcurrency: s.optional(
+    s.orNull(s.count('Uses at once; no limit unless set. null: no limit, also where there was one.', 1, 1_000_000)),
+  ),
 };
 
+/** Who says when something is back. */
+export const SOURCES = ['retry_after', 'reset_announced', 'backoff', 'operator', 'window'] as const;
+
+export const estimate = s.orNull(
+  s.fields(
+    {
+      at: s.instant('The estimate.'),
+      source: s.oneOf(SOURCES, 'Who says so; `window`: a limit’s next one.'),
+      revision: s.orNull(Type.Integer({ description: 'Which of the estimates of its block.' })),
+      range: s.orNull(
+        s.fields(
+          { from: s.instant(), to: s.instant() },
+          { description: 'When four of five that were estimated so came back; null: fewer than 20 are known.' },
+        ),
+      ),
+    },
+    { title: 'Estimate', description: 'What the estimate rests on.' },
+  ),
+);
 export const expectedRecoveryAt = (description: string) => maybeInstant(`${description} An estimate.`);
 
 const Failing = s.fields(
@@ -57,6 +84,7 @@ const Failing = s.fields(
     scope: s.orNull(Type.String({ description: 'Empty: everything; else `model:…`, `capability:…`.' })),
     until: maybeInstant('When it is expected to end; null: not by time.'),
     reason: maybeText,
+    revision: s.orNull(Type.Integer({ description: 'How many events the block has: a later estimate has more.' })),
     nextStep: s.orNull(Type.String({ description: 'What a person can do.' })),
     limit: s.orNull(Type.String({ description: 'Of `quota`: the limit that is used up.' })),
     unit: maybeText,
@@ -82,6 +110,7 @@ export const Upstream = s.fields(
     usable: s.flag('Whether it may be used now.'),
     failing: Type.Array(Failing, { description: 'Every check that fails, not only the first.' }),
     expectedRecoveryAt: expectedRecoveryAt('When it is back; null: a person has to act first.'),
+    estimate,
     tightUntil: maybeInstant(
       'Its provider says that little is left until then: it comes after the others of its priority.',
     ),

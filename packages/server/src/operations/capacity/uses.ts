@@ -63,6 +63,7 @@ export const uses: readonly Operation[] = [
         expectedRecoveryAt: c.expectedRecoveryAt(
           'Of `none`: when the pool is back; null: every upstream needs a person.',
         ),
+        estimate: c.estimate,
       },
       { title: 'Selected' },
     ),
