@@ -20,10 +20,18 @@ const PAGES = [
   'upstream connect error or disconnect/reset before headers',
 ];
 
-test.each(PAGES)('rule 10: what was written on the way blames the route, whatever the status: %#', (body) => {
-  for (const provider of ['openai', 'deepseek', 'codex', 'gemini'])
-    for (const status of [400, 401, 402, 403, 429, 503])
-      expect(factsOf({ provider, status, body })).toMatchObject({ class: 'cdn_or_proxy', subject: 'route' });
+test.each(PAGES)(
+  'rule 10: what was written on the way blames the route, whatever it says of the account: %#',
+  (body) => {
+    for (const provider of ['openai', 'deepseek', 'codex', 'gemini'])
+      for (const status of [401, 402, 403, 429, 500, 503])
+        expect(factsOf({ provider, status, body })).toMatchObject({ class: 'cdn_or_proxy', subject: 'route' });
+  },
+);
+
+test.each(PAGES)('a page about the request itself blames nobody: %#', (body) => {
+  for (const status of [400, 404, 405, 413, 414, 431, 499])
+    expect(factsOf({ status, body })).toMatchObject({ class: 'request_scoped', subject: 'none', policy: null });
 });
 
 const json = JSON.stringify({ error: { code: 'invalid_api_key', message: 'x'.repeat(300) } });
