@@ -115,3 +115,6 @@ create index webhook_deliveries_of on recoup.webhook_deliveries (endpoint_id, ha
 create index webhook_deliveries_of_state on recoup.webhook_deliveries (endpoint_id, state, happened_at, id);
 create index webhook_deliveries_delivered_at on recoup.webhook_deliveries (ended_at) where state = 'delivered';
 create index webhook_deliveries_dead_at on recoup.webhook_deliveries (ended_at) where state = 'dead';
+
+-- Of which credential a use is: what it says of that is old when there is another, whenever the change was committed.
+alter table recoup.upstream_leases add column credential_at timestamptz;

@@ -182,7 +182,7 @@ export const capacityTransitions = {
     guard:
       'three upstreams of the provider, and half of those used within a minute, have a block `server_error` that opened in that minute; or the provider has one, and this failure comes to it',
     effect:
-      'one block on the provider opens, or opens again if it was due; the upstreams’ own close as `superseded`, but for manual ones',
+      'one block on the provider opens, or opens again if it was due; the upstreams’ own close as `superseded`, but for manual ones and orders to wait',
     outcomes: ['reopened', 'superseded', 'blocked', 'none'],
     refusals: [],
   },

@@ -170,3 +170,39 @@ onEvery('trouble of a provider does not end an order to wait', async (s) => {
   await s.db.advance(31 * SECOND);
   expect(await use(s, pool)).toMatchObject({ outcome: 'none' });
 });
+
+onEvery('a 401 of a use with the credential before is old, whatever the clock says of its replacement', async (s) => {
+  const { pool, names } = await poolOf(s, 1);
+  const { lease } = await use(s, pool);
+  await s.db.advance(-10 * SECOND);
+  await s.recoup.upstreams.replaceCredential(names[0]!, { credentialRef: 'vault/new' });
+  await s.db.advance(30 * SECOND);
+  const revoked = { kind: 'auth_revoked', policy: 'manual' } as const;
+  const report = (of: string) =>
+    s.recoup.upstreams.report({ upstream: names[0]!, lease: of, success: false, block: revoked });
+  expect(await report(lease!)).toMatchObject({ outcome: 'duplicate' });
+  expect(await failing(s, names[0]!)).toEqual([]);
+  const { lease: later } = await use(s, pool);
+  await s.db.advance(SECOND);
+  expect(await report(later!)).toMatchObject({ outcome: 'blocked' });
+});
+
+onEvery('a window without a reset that is not told of any more keeps nothing out for ever', async (s) => {
+  const { names } = await poolOf(s, 1);
+  const upstream = names[0]!;
+  const note = (name: string, used: number) => s.recoup.upstreams.note({ upstream, snapshots: [{ name, used }] });
+  const quota: BlockFacts = {
+    kind: 'quota_exhausted_upstream',
+    policy: 'snapshot',
+    source: 'reset_announced',
+    forMs: 30 * 24 * HOUR,
+  };
+  await note('five_hour', 1);
+  await s.recoup.upstreams.report({ upstream, success: false, block: quota });
+  await s.db.advance(HOUR);
+  await note('5h', 0.12);
+  expect(await failing(s, upstream)).toEqual(['blocked']);
+  await s.db.advance(25 * HOUR);
+  await note('5h', 0.13);
+  expect(await failing(s, upstream)).toEqual([]);
+});

@@ -108,7 +108,7 @@ found as materialized (
          and u.blocked_until > recoup.clock() order by u.blocked_until limit i.nearest)) u
     where i.nearest is not null
     union all
-    select * from recoup.upstreams u where i.pool is null and i.upstream_id is null) u)
+    (select * from recoup.upstreams u where i.pool is null and i.upstream_id is null order by u.priority, u.turn_at, u.id limit i.count)) u)
 select coalesce(json_agg(${explainedRow} order by priority, turn_at, id), '[]')::text as answer
 from found`,
 );

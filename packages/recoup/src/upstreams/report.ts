@@ -76,7 +76,7 @@ const BEGAN = `least(coalesce(l.leased_at, i.started_at, recoup.clock() - coales
 
 /** The lease `l` of an input `i`, held. */
 const heldLease = (lock: string) => `(
-    select leased_at, to_jsonb(scopes) as leased_for from recoup.upstream_leases
+    select leased_at, to_jsonb(scopes) as leased_for, credential_at as leased_by from recoup.upstream_leases
     where id = i.lease_id and upstream_id = i.upstream_id for no key update ${lock}) l`;
 
 /**
@@ -85,7 +85,7 @@ const heldLease = (lock: string) => `(
  * or a success has ended is not opened again by older news; what a person decides is no news of a request. One that started later extends it, and where the block was
  * due already (a trial that failed) raises its step, and one that needs a person makes it manual. A `retry_after` or `backoff` never
  * shortens; of announced resets the newest counts. What a request of before the credential was replaced says of the credential is old
- * (`duplicate`).
+ * (`duplicate`): its lease says of which one it is, since an instant tells not when a change was committed.
  *
  * The route that is none, `direct`, is every upstream's way to its provider: what is said of it concerns the provider alone.
  *
@@ -124,6 +124,7 @@ held as materialized (
     case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream'
       when i.subject_type = 'route' and u.route = 'direct' then 'provider' else i.subject_type end as on_type,
     i.lease_id is not null and coalesce(l.leased_at::text, i.started_at::text, i.elapsed_ms::text) is null as reported,
+    l.leased_at is not null and l.leased_by is distinct from u.credential_at as old_credential,
     l.leased_at is null and exists (
       select from recoup.upstream_leases x where x.id = i.lease_id and x.upstream_id = i.upstream_id) as lease_held,
     row_number() over (partition by i.upstream_id order by i.ord) as nth
@@ -167,7 +168,7 @@ seen as materialized (
         or exists (select from judged f where f.fails and f.nth = 1 and f.nth_of_block = 1 and f.b_id = r.b_id))) then 'again'
       when reported then 'duplicate'
       when not fails and not exists (select from refuted r where r.ord = j.ord) then 'noted'
-      when began <= b_opened_at or (fails and kind in ${OF_CREDENTIAL} and began <= credential_at) then 'duplicate'
+      when began <= b_opened_at or (fails and kind in ${OF_CREDENTIAL} and (began <= credential_at or old_credential)) then 'duplicate'
       when stale then 'again'
       when not fails then 'noted'
       when b_id is null and kind <> 'operator' and ${ENDED_SINCE} then 'duplicate'

@@ -112,11 +112,11 @@ bound as (
   where recoup.affinities.upstream_id in (excluded.upstream_id, (select upstream_id from kept)) or recoup.affinities.until <= recoup.clock()
   returning upstream_id),
 leased as (
-  insert into recoup.upstream_leases as l (id, upstream_id, quota_group, provider, route, scopes, holder, leased_at, lease_until)
-  select p.lease_id, p.id, p.quota_group, p.provider, p.route, ${scopesOf('i')}, p.holder, p.now, p.until from input i cross join pick p
+  insert into recoup.upstream_leases as l (id, upstream_id, quota_group, provider, route, scopes, credential_at, holder, leased_at, lease_until)
+  select p.lease_id, p.id, p.quota_group, p.provider, p.route, ${scopesOf('i')}, p.credential_at, p.holder, p.now, p.until from input i cross join pick p
   where i.sticky is null or exists (select from fresh) or exists (select from bound)
   on conflict (id) do update set upstream_id = excluded.upstream_id, quota_group = excluded.quota_group, provider = excluded.provider,
-    route = excluded.route, scopes = excluded.scopes, holder = excluded.holder, leased_at = excluded.leased_at, lease_until = excluded.lease_until
+    route = excluded.route, scopes = excluded.scopes, credential_at = excluded.credential_at, holder = excluded.holder, leased_at = excluded.leased_at, lease_until = excluded.lease_until
     where l.lease_until <= recoup.clock()
   returning l.upstream_id as id, l.lease_until),
 won as (

@@ -55,7 +55,7 @@ const TIGHT_UNTIL = `coalesce(w.resets_at, w.observed + interval '5 minutes')`;
  * evidence is older than the request that observed, and the observation has windows of just its scope. Where of all windows
  * known of that scope none is used up any more, a `snapshot` block closes, and one that only a person ends shows since when something
  * speaks against it; unless
- * the answer itself says the contrary (`speaks`). Where one still is, the newest announced reset stands. An order to wait is not ended
+ * the answer itself says the contrary (`speaks`). A window that nobody told a reset of, and that was not told of for a day, is over. Where one still is, the newest announced reset stands. An order to wait is not ended
  * before its time.
  *
  * The upstream's row is held only where there is such a block: most observations change windows and nothing else. They are written in
@@ -106,7 +106,7 @@ judged as materialized (
       then case when until <= l.now then 'reopened' else 'extended' end end as act
   from locked l
   cross join lateral (
-    select bool_or(exhausted and coalesce(resets_at > l.now, true)) as spent, bool_or(fresh and used < 1) as under,
+    select bool_or(exhausted and coalesce(resets_at > l.now, fresh or observed > l.now - interval '1 day')) as spent, bool_or(fresh and used < 1) as under,
       max(resets_at) filter (where exhausted and resets_at > l.now) as estimate,
       string_agg(case when fresh then name || coalesce(' ' || round((used * 100)::numeric, 1) || ' %', '') end, ', ' order by name) as said
     from (${known('l', 'l.scope', 'subject_type')}) w) w),
