@@ -40,7 +40,7 @@ async function run(url: string, options: SimulateOptions, rewrite?: (text: strin
 }
 
 for (const { name, url } of servers) {
-  for (const seed of [...SEEDS, ANY_SEED]) {
+  for (const seed of name === servers[0]!.name ? [...SEEDS, ANY_SEED] : [SEEDS.at(-1)!, ANY_SEED]) {
     const what = seed === ANY_SEED ? 'a seed that nobody knows' : `seed ${seed}`;
     test(`${what}: capacity is the same in the model and in the database, whatever is cut, lost and late [${name}]`, async () => {
       const { violation } = await run(url, { seed, steps: STEPS });

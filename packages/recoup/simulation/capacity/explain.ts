@@ -114,8 +114,25 @@ function take(state: State, action: CapacityAction) {
   return { state: { ...state, world, told: [...state.told, { action, answer }] }, answer, wrong };
 }
 
-function called(state: State, { call, got, passedOver }: Heard, i: number, around: Around): (State | string)[] {
-  const action = call.transition === 'upstream.select' ? picked(call, got, around) : call;
+function called(state: State, heard: Heard, i: number, around: Around): (State | string)[] {
+  const { call, got } = heard;
+  if (call.transition !== 'upstream.select') return answered(state, heard, call, i, around);
+  const action = picked(call, got, around);
+  if (got !== undefined) return answered(state, heard, action, i, around);
+  // Of a lost answer the lease says which it was; unless it was given in another call of the same transaction, or given back there.
+  const usable = usableIn(state.world, call.input.pool, call.input);
+  const ids = new Set([action.input.upstream, null, ...usable.map(({ id }) => id)]);
+  const picks = [...ids].map((upstream) => ({ ...action, input: { ...action.input, upstream } }));
+  return picks.flatMap((pick) => answered(state, heard, pick, i, around));
+}
+
+function answered(
+  state: State,
+  { call, got, passedOver }: Heard,
+  action: CapacityAction,
+  i: number,
+  around: Around,
+): (State | string)[] {
   if (action.transition === 'upstream.select' && !passedOver) {
     const wrong = notBest(state.world, action.input);
     if (wrong) return [wrong];
