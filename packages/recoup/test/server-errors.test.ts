@@ -79,6 +79,8 @@ onEvery(
         const call = await make(s);
         await failNext(s, table, 'after', index % 2 ? '40001' : '40P01', 3);
         expect([what, await answer(call(s.recoup))]).toEqual([what, first]);
+        // A sweep passes over what it cannot have in that moment; the next one finds it again.
+        for (let more = 0; first === 'swept' && more < 5 && (await struck(s)) <= 3; more++) await call(s.recoup);
         expect([what, (await struck(s)) > 3]).toEqual([what, true]);
         await noMore(s, table);
       }
