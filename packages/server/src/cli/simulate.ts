@@ -48,13 +48,14 @@ async function run(tools: Tools, file: string | undefined, options: Options): Pr
   if (recording.outOfOrder > 0)
     output.err(`${count(recording.outOfOrder)} lines stood behind a later one: they are put into the order of time.`);
   const all = count(recording.answers.length);
-  const progress = new Progress(output);
-  // What is under way is let end, so that nothing stays: it is a step of milliseconds.
+  let progress: Progress | undefined;
+  // The step under way ends first, so that nothing stays: it is one of milliseconds.
   stop.gently();
   const ran = await runRecording(recording, rules, {
     onProgress: output.err,
     onAnswer: (done, { at }) => {
       stop.check(() => `Stopped after ${count(done)} of ${all} answers: nothing of it stays.`);
+      progress ??= new Progress(output);
       progress.say(() => `${count(done)} of ${all} answers, at ${at.toISOString()}`);
     },
   });

@@ -93,7 +93,11 @@ function countBy(names: readonly (string | null)[]): Record<string, number> {
 
 function blocksOf(events: readonly Event[], accounts: readonly Account[], to: Date): BlockSpans[] {
   const byBlock = new Map<number, Event[]>();
-  for (const event of events) byBlock.set(event.block, [...(byBlock.get(event.block) ?? []), event]);
+  for (const event of events) {
+    const own = byBlock.get(event.block);
+    if (own === undefined) byBlock.set(event.block, [event]);
+    else own.push(event);
+  }
   return [...byBlock.values()].map((own) => {
     const [first, last] = [own[0]!, own.at(-1)!];
     const { block, subject, scope, kind, source, policy, reason, nextStep, closedAs } = first;

@@ -5,10 +5,11 @@ import { tableOf } from './tables.ts';
 import { clean, clock, NEEDS_PERSON, span, subjectOf } from './words.ts';
 
 const CELLS: Readonly<Record<State, string>> = { out: '█', partly_out: '▓', half_open: '░', usable: '·' };
-const LEGEND = '█ out   ▓ out for a model   ░ half open: trials   · usable   (a column shows the worst of its time)';
+const LEGEND =
+  '█ out   ▓ partly out: a model   ░ half open: trials   · usable   (a column shows the worst of its time)';
 const WORDS: Readonly<Record<State, string>> = {
   out: 'out',
-  partly_out: 'out for a model',
+  partly_out: 'partly out',
   half_open: 'half open',
   usable: 'usable',
 };
@@ -17,6 +18,13 @@ const SHOWN = 3;
 
 /** As wide as the terminal: not so narrow that nothing is seen, not so wide that nobody follows a line. */
 export const widthOf = (columns: number | undefined): number => Math.min(Math.max(columns || 80, 60), 160);
+
+/** Within the day on which the recording begins the time alone: the heading has the day. */
+const timesOf =
+  ({ from, to }: Simulation) =>
+  (at: Date): string =>
+    day(from) === day(to) && day(at) === day(from) ? clock(at).slice(11) : clock(at);
+const day = (at: Date) => at.toISOString().slice(0, 10);
 
 export function simulationView(simulation: Simulation, width: number): string {
   return [
@@ -39,17 +47,19 @@ function heading({ answers, upstreams, from, to }: Simulation): string {
   return `${plural(answers, 'answer')} of ${plural(upstreams.length, 'upstream')}, ${clock(from)} to ${clock(to)} (${length})`;
 }
 
-function timelines({ upstreams, from, to }: Simulation, width: number): string[] {
+function timelines(simulation: Simulation, width: number): string[] {
+  const { upstreams, from, to } = simulation;
+  const told = timesOf(simulation);
   const names = upstreams.map(({ upstream }) => short(clean(upstream), Math.floor(width / 3)));
   const margin = Math.max(...names.map((name) => [...name].length)) + 2;
   const cells = width - margin;
-  const [start, end] = [clock(from), clock(to)];
+  const [start, end] = [told(from), told(to)];
   const axis = cells >= start.length + end.length + 1 ? `${start}${end.padStart(cells - start.length)}` : start;
   return [
     `${' '.repeat(margin)}${axis}`,
     ...upstreams.flatMap((one, index) => [
-      `${names[index]}${' '.repeat(margin - [...names[index]!].length)}${bar(one.timeline, from, to, cells)}`,
-      ...longest(one).map((line) => `${' '.repeat(margin)}${line}`),
+      `${names[index]}${' '.repeat(margin - [...names[index]!].length)}${bar(one, from, to, cells)}`,
+      ...longest(one, told).map((line) => `${' '.repeat(margin)}${line}`),
     ]),
     '',
     LEGEND,
@@ -61,19 +71,20 @@ const short = (name: string, most: number) => {
   return letters.length <= most ? name : `${letters.slice(0, most - 1).join('')}…`;
 };
 
-/** One column for each part of the time; a moment shorter than a column is seen all the same. */
-function bar(timeline: readonly Span[], from: Date, to: Date, cells: number): string {
+/** One column for each part of the time; a moment shorter than a column is seen all the same, and what the last answer brought. */
+function bar({ timeline, atEnd }: SimulatedUpstream, from: Date, to: Date, cells: number): string {
   const [start, length] = [from.getTime(), to.getTime() - from.getTime()];
-  const columns: Span[][] = Array.from({ length: cells }, () => []);
+  const columns: Pick<Span, 'state'>[][] = Array.from({ length: cells }, () => []);
   for (const one of timeline) {
     const first = Math.floor(((one.from.getTime() - start) / length) * cells);
     const last = Math.min(Math.ceil(((one.to.getTime() - start) / length) * cells), cells);
     for (let column = first; column < last; column++) columns[column]!.push(one);
   }
+  columns.at(-1)!.push({ state: atEnd });
   return columns.map((spans) => CELLS[worstOf(spans)]).join('');
 }
 
-function longest({ timeline }: SimulatedUpstream): string[] {
+function longest({ timeline }: SimulatedUpstream, told: (at: Date) => string): string[] {
   const lengthOf = ({ from, to }: Span) => to.getTime() - from.getTime();
   const out = timeline.filter(({ state }) => state === 'out' || state === 'partly_out');
   const shown = new Set([...out].sort((one, other) => lengthOf(other) - lengthOf(one)).slice(0, SHOWN));
@@ -81,31 +92,34 @@ function longest({ timeline }: SimulatedUpstream): string[] {
   return [
     ...out
       .filter((one) => shown.has(one))
-      .map((one) => `${clock(one.from)} to ${clock(one.to)}  ${WORDS[one.state]}, ${span(lengthOf(one))}`),
+      .map((one) => `${told(one.from)} to ${told(one.to)}  ${WORDS[one.state]}, ${span(lengthOf(one))}`),
     ...(others > 0 ? [`and ${others} shorter`] : []),
   ];
 }
 
-const blockRow = (one: SimulatedBlock) => ({
+const blockRow = (one: SimulatedBlock, told: (at: Date) => string) => ({
   block: one.block,
   on: subjectOf(one.subject, one.scope),
   kind: one.kind,
   source: one.source,
   policy: one.policy,
-  opened: clock(one.openedAt),
-  until: one.until === null ? NEEDS_PERSON : clock(one.until),
-  closed: one.closedAs === null ? 'open' : `${one.closedAs}, ${clock(one.closedAt!)}`,
+  opened: told(one.openedAt),
+  until: one.until === null ? NEEDS_PERSON : told(one.until),
+  closed: one.closedAs === null ? 'open' : `${one.closedAs}, ${told(one.closedAt!)}`,
   out: span(one.outMs),
 });
 
-const blocksPart = ({ blocks }: Simulation): string[] =>
-  blocks.length === 0 ? ['No block.'] : ['Blocks', tableOf(blocks.map(blockRow))];
+function blocksPart(simulation: Simulation): string[] {
+  const told = timesOf(simulation);
+  const rows = simulation.blocks.map((one) => blockRow(one, told));
+  return rows.length === 0 ? ['No block.'] : ['Blocks', tableOf(rows)];
+}
 
 const upstreamRow = (one: SimulatedUpstream, length: number) => ({
   upstream: one.upstream,
   out: span(one.outMs),
   '%': length === 0 ? null : `${Math.round((one.outMs / length) * 1000) / 10} %`,
-  forAModel: one.partlyOutMs === 0 ? null : span(one.partlyOutMs),
+  partlyOut: one.partlyOutMs === 0 ? null : span(one.partlyOutMs),
   halfOpen: span(one.halfOpenMs),
   answers: one.answers,
   failed: one.failed,
@@ -129,7 +143,7 @@ function summary(simulation: Simulation): string {
     ...(failures === '' ? ['No answer was a failure.'] : [`Failures: ${failures}.`]),
     ...(decided === '' ? [] : [`By rules: ${decided}.`]),
     `Duplicates: ${plural(duplicates, 'failure')} said nothing new.`,
-    `Sent while out: ${plural(sent, 'request')}, which Recoup would have sent elsewhere; ${whileOut.failed} of them failed, ${whileOut.succeeded} succeeded.`,
+    `Sent while out: ${plural(sent, 'request')}, which Recoup would not have sent there; ${whileOut.failed} of them failed, ${whileOut.succeeded} succeeded.`,
     ...(outOfOrder === 0 ? [] : [`Out of order: ${plural(outOfOrder, 'line')}, put into the order of time.`]),
   ].join('\n');
 }
