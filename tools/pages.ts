@@ -1,4 +1,4 @@
-// The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code; and what the clients take from it.
+// The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code; what the clients take from it, and the recorded day.
 import { readdirSync, readFileSync } from 'node:fs';
 import { errors } from '../packages/recoup/src/errors.ts';
 import { eventTransitions } from '../packages/recoup/src/event-outcomes.ts';
@@ -7,6 +7,7 @@ import { checks } from '../packages/recoup/src/verify.ts';
 import { kebab, SETTINGS } from '../packages/server/src/cli/settings.ts';
 import { operations } from '../packages/server/src/operations/operations.ts';
 import { generatedClients } from './clients.ts';
+import { recordedDay } from './recorded-day.ts';
 
 const NOTE = '<!-- Written by `npm run docs` from the code. Change the code, not this page. -->';
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -213,6 +214,7 @@ export async function generatedPages(): Promise<Record<string, string>> {
     'docs/promises.md': promisesPage(),
     'docs/operations.md': operationsPage(),
     'docs/settings.md': settingsPage(),
+    'packages/server/data/recorded-day.jsonl': recordedDay(),
     ...(await generatedClients()),
   };
 }

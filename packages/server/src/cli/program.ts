@@ -15,6 +15,7 @@ import { addOperations } from './operation-commands.ts';
 import { failure, type Output, readable } from './output.ts';
 import { addPrune } from './prune.ts';
 import { describeSettings, kebab, type Resolved, resolveSettings, SETTINGS } from './settings.ts';
+import { addSimulate } from './simulate.ts';
 import { runStart } from './start.ts';
 import { type Stop, Stopped } from './stop.ts';
 import { openTarget } from './target.ts';
@@ -91,6 +92,7 @@ export function buildProgram(environment: Environment, exitWith: (code: number) 
   addOperations(program, operations, async (operation, input, options) => {
     await ask(operation, input, options, settings(), environment, (answer) => print(answer, viewOf(operation.name)));
   });
+  addSimulate(program, tools);
   return program;
 }
 

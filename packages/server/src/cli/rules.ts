@@ -1,5 +1,6 @@
 // Files that the command line reads whole: rules of an operator for what providers answer, and texts up to a size.
 import { createReadStream } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
 import { InvalidInput } from 'recoup';
 import { type Rules, readRules } from 'recoup/decoders';
 import { parseDocument } from 'yaml';
@@ -23,11 +24,13 @@ export async function readRulesFile(field: string, path: string): Promise<Rules>
 /** The text of a file or of stdin, up to a size that a table of answers cannot reach by being right. */
 export async function textOf(field: string, path: string, signal?: AbortSignal): Promise<string> {
   const name = path === '-' ? 'stdin' : path;
+  const stream = path === '-' ? process.stdin : createReadStream(path);
+  // Whoever waits for a line that nobody types is let go.
+  if (signal) addAbortSignal(signal, stream);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of (path === '-' ? process.stdin : createReadStream(path)) as AsyncIterable<Buffer>) {
-      signal?.throwIfAborted();
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > MAX_FILE) throw new InvalidInput(field, `must be at most ${MAX_FILE} bytes: ${name}`);
       chunks.push(chunk);

@@ -14,7 +14,8 @@ export interface Tools {
   settings(): Resolved;
   /** Whether JSON is wanted. */
   json(): boolean;
-  print(answer: unknown): void;
+  /** As JSON where that is wanted, else as `view` makes it. */
+  print(answer: unknown, view?: (answer: unknown) => string): void;
   /** The exit code of a command that ended without an error. */
   exitWith(code: number): void;
 }

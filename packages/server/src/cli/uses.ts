@@ -8,7 +8,7 @@ const DATABASE: readonly SettingName[] = ['databaseUrl', 'dataDir', 'schema', 'p
 const SERVER: readonly SettingName[] = ['server', 'key'];
 const BOTH = [...DATABASE, ...SERVER];
 
-/** By the first word of a command; what is not here is carried out on a database or by a server. */
+/** By the words of a command, or by its first; what is not here is carried out on a database or by a server. */
 const USES: Readonly<Record<string, readonly SettingName[]>> = {
   start: ALL.filter((name) => !SERVER.includes(name)),
   migrate: DATABASE,
@@ -17,6 +17,7 @@ const USES: Readonly<Record<string, readonly SettingName[]>> = {
   config: ALL,
   openapi: [],
   decode: [],
+  'upstreams simulate': [],
   demo: ['databaseUrl', 'port'],
   work: [...BOTH, 'maxConnections', 'lockTimeoutMs', 'pollMs', 'sweep'],
   callbacks: [...BOTH, 'publicUrl'],
@@ -27,7 +28,10 @@ function wordsOf(command: Command): string[] {
   return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
 }
 
-const usesOf = (command: Command): readonly SettingName[] => USES[wordsOf(command)[0] ?? ''] ?? BOTH;
+function usesOf(command: Command): readonly SettingName[] {
+  const words = wordsOf(command);
+  return USES[words.join(' ')] ?? USES[words[0] ?? ''] ?? BOTH;
+}
 const flags = (names: readonly SettingName[]) => names.map((name) => `--${kebab(name)}`).join(', ');
 
 /** Refuses the flags that the command cannot use, and those of a database beside a server. */
