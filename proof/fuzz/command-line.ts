@@ -1,6 +1,5 @@
 // Lanes: command lines that the program describes itself, with hostile words and settings files.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import fc, { type Arbitrary } from 'fast-check';
@@ -101,7 +100,8 @@ function files(): Arbitrary<Line> {
     },
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
   );
-  return fc.record({ argv: fc.constant(['--json', '--config', FILE, 'config']), file: text });
+  const argv = fc.constantFrom<string[]>(['--json', '--config', FILE, 'config'], ['decode', FILE, '--rules', FILE]);
+  return fc.record({ argv, file: text });
 }
 
 /** Lists of balances: mostly as they should be, with cells and bytes that are not. */
@@ -148,8 +148,7 @@ const bomb = () =>
   ].join('\n');
 
 export function commandLanes(stand: Stand): Lane[] {
-  const folder = mkdtempSync(join(tmpdir(), 'recoup-fuzz-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const { folder } = stand;
   writeFileSync(join(folder, 'json'), '{"a":1}');
   const config = join(folder, 'given');
   const env = { DATABASE_URL: stand.databaseUrl, RECOUP_KEY: stand.keys.admin };

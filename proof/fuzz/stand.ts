@@ -1,5 +1,7 @@
 // The stand: a database with something of everything in it, and the service on it as a process of its own.
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open, type Recoup } from 'recoup';
 import { type TestDatabase, testDatabase } from 'recoup/testing';
@@ -26,6 +28,8 @@ export interface Described {
 
 export interface Stand extends AsyncDisposable {
   readonly url: string;
+  /** For files that commands are given. */
+  readonly folder: string;
   readonly databaseUrl: string;
   readonly recoup: Recoup;
   readonly server: ServerProcess;
@@ -43,23 +47,6 @@ export interface Stand extends AsyncDisposable {
   /** Of /metrics. */
   gauge(name: string): Promise<number>;
 }
-
-const TABLES = [
-  'wallets',
-  'entries',
-  'jobs',
-  'attempts',
-  'notes',
-  'queues',
-  'lease_requests',
-  'epochs',
-  'secrets',
-  'migrations',
-  'upstreams',
-  'blocks',
-  'block_events',
-  'upstream_leases',
-];
 
 export const WALLETS = ['w1', 'w2', 'closed', 'a/b', 'absent'];
 export const JOBS = ['queued', 'running', 'waiting', 'dead', 'done', 'external', 'new-1', 'new-2', 'absent'];
@@ -151,7 +138,7 @@ export async function startStand(postgres: string, more: readonly string[] = [])
     },
   });
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
-  const tables = (await schemaTables(recoup)).filter((name) => TABLES.includes(name) || name === 'api_keys');
+  const tables = await schemaTables(recoup);
   // Every change writes a row anew, with its transaction's id; that a key was used is no change of the request's.
   const sums = tables.map((name) =>
     name === 'api_keys'
@@ -163,8 +150,10 @@ export async function startStand(postgres: string, more: readonly string[] = [])
     const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${keys.admin}` } });
     return response.text();
   };
+  const folder = await mkdtemp(join(tmpdir(), 'recoup-fuzz-'));
   return {
     url: server.url,
+    folder,
     databaseUrl: database.url,
     recoup,
     server,
@@ -181,6 +170,7 @@ export async function startStand(postgres: string, more: readonly string[] = [])
       await server.ended;
       await recoup.close();
       await database.drop();
+      await rm(folder, { recursive: true });
     },
   };
 }

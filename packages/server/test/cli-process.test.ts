@@ -45,11 +45,27 @@ test('settings: flags over environment over file over defaults; config says wher
   const { out } = await cli(['--json', 'config', '--port', '3'], env);
   expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ setting: 'bind', value: '127.0.0.2', from: file }));
   expect(out).not.toMatch(/pw@|whsec_c2Vj/);
-  for (const wrong of ['pollMs: many\n', 'prot: 1\n', 'a: [\n', 'pooler: maybe\n', '- 1\n']) {
+  for (const wrong of ['pollMs: many\n', 'prot: 1\n', 'a: [\n', 'pooler: maybe\n', '- 1\n', '--- {}\n--- {}\n']) {
     await writeFile(file, wrong);
     expect(await cli(['config'], env), wrong).toMatchObject({ code: 2 });
   }
   expect(await cli(['config', '--config', join(folder, 'absent.yaml')], {})).toMatchObject({ code: 2 });
+});
+
+// A parser that recurses would exhaust the stack, where V8 may have to end the process instead of throwing.
+test.each([
+  ['lists', '['.repeat(100_000)],
+  ['lists of lists', '- '.repeat(5000)],
+  ['keys', '? '.repeat(5000)],
+  ['names', '{a: '.repeat(5000)],
+  ['anchors', '[&a '.repeat(5000)],
+  ['indents', Array.from({ length: 500 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
+])('a file nested deep in %s is refused in words', async (_, text) => {
+  const file = join(folder, 'deep.yaml');
+  await writeFile(file, text);
+  const refused = { code: 2, err: expect.stringContaining('must be nested at most 50 deep') };
+  expect(await cli(['config', '--config', file], {})).toMatchObject(refused);
+  expect(await cli(['decode', file, '--rules', file], {})).toMatchObject(refused);
 });
 
 test('tables leave out what is empty, and no text of somebody’s reaches the terminal with control characters', () => {

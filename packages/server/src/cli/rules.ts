@@ -3,22 +3,13 @@ import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { InvalidInput } from 'recoup';
 import { type Rules, readRules } from 'recoup/decoders';
-import { parseDocument } from 'yaml';
+import { readYaml } from './yaml.ts';
 
 const MAX_FILE = 64 * 1024 * 1024;
 
 /** Rules that were checked. Refuses with `field`, or with the field of the rules, what is not understood. */
 export async function readRulesFile(field: string, path: string): Promise<Rules> {
-  const document = parseDocument(await textOf(field, path));
-  const [wrong] = document.errors;
-  if (wrong) throw new InvalidInput(field, `is neither YAML nor JSON: ${wrong.message.split('\n')[0]}`);
-  let rules: unknown;
-  try {
-    rules = document.toJS({ maxAliasCount: 100 });
-  } catch {
-    throw new InvalidInput(field, 'repeats itself by more than 100 aliases');
-  }
-  return readRules(rules);
+  return readRules(readYaml(field, await textOf(field, path), 'is neither YAML nor JSON'));
 }
 
 /** The text of a file or of stdin, up to a size that a table of answers cannot reach by being right. */

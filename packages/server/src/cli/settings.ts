@@ -1,7 +1,7 @@
 // The settings of the command line: one table; flags over environment over file over defaults, and where each value came from.
 import { readFileSync } from 'node:fs';
 import { addressProblem, InvalidInput } from 'recoup';
-import { parse } from 'yaml';
+import { readYaml } from './yaml.ts';
 
 type Kind = 'text' | 'integer' | 'flag' | 'list';
 
@@ -217,22 +217,13 @@ function readFile(path: string | undefined): { path: string | undefined; setting
     if (path !== undefined) throw new InvalidInput('config', `cannot be read: ${path}`);
     return { path: undefined, settings: {} };
   }
-  const settings: unknown = parsed(path ?? FILE, text) ?? {};
+  const settings = readYaml(path ?? FILE, text) ?? {};
   if (typeof settings !== 'object' || Array.isArray(settings))
     throw new InvalidInput(path ?? FILE, 'must hold settings by name');
   for (const name of Object.keys(settings as object)) {
     if (!Object.hasOwn(SETTINGS, name)) throw new InvalidInput(name, `is not a setting; known: ${NAMES.join(', ')}`);
   }
   return { path: path ?? FILE, settings: settings as Record<string, unknown> };
-}
-
-function parsed(path: string, text: string): unknown {
-  try {
-    // What it would only warn of, it would write to stderr in its own words.
-    return parse(text, { logLevel: 'error' });
-  } catch (error) {
-    throw new InvalidInput(path, `is not YAML: ${(error as Error).message.split('\n')[0]}`);
-  }
 }
 
 /** Every setting with where it came from. `flags` holds what the command line named. */
