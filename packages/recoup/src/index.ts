@@ -1,6 +1,7 @@
 // The face of the library: what users import.
 export type { Alert, AlertFilter } from './alerts/alerts.ts';
 export { ALERT_KINDS, type AlertKind } from './alerts/conditions.ts';
+export { creditTransitions } from './credit-outcomes.ts';
 export { addressProblem } from './db/address.ts';
 export type { Database, Queryable } from './db/database.ts';
 export { type EpochState, epochState } from './db/epochs.ts';

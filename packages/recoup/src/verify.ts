@@ -10,6 +10,7 @@ import { inboxChecks } from './inbox/checks.ts';
 import { onlyFields, optionalInteger } from './input.ts';
 import { upstreamChecks } from './upstreams/checks.ts';
 import { quotaCheck } from './upstreams/quota.ts';
+import { creditChecks } from './wallets/checks.ts';
 import { webhookChecks } from './webhooks/checks.ts';
 import { windowChecks } from './windows/verify.ts';
 
@@ -201,6 +202,7 @@ where b.id is null or e.block_id is null or e.count <> b.generation or e.first <
 order by coalesce(b.id, e.block_id) limit $1`,
   },
   ...upstreamChecks,
+  ...creditChecks,
   ...inboxChecks,
   quotaCheck,
   ...windowChecks,

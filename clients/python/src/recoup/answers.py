@@ -82,6 +82,8 @@ class Remainder(TypedDict):
     reason: Optional[str]
     amount: int
     remaining: int
+    priority: int
+    expiresAt: Optional[str]
     createdAt: str
 
 

@@ -68,7 +68,7 @@ class Wallets(Group):
         return self._client._each("wallets.list", {"customer": customer, "cursor": cursor, "limit": limit}, options)
 
     def remainders(self, *, wallet: str = OMIT, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "RemainderPage":
-        """Unused credit by grant, wallet by wallet: the oldest is used first.
+        """Unused credit by grant, wallet by wallet in the order of its use.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
         customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
@@ -78,7 +78,7 @@ class Wallets(Group):
         return self._client._call("wallets.remainders", {"wallet": wallet, "customer": customer, "cursor": cursor, "limit": limit}, options)
 
     def remainders_each(self, *, wallet: str = OMIT, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Remainder", None, None]:
-        """Unused credit by grant, wallet by wallet: the oldest is used first: one after the other, page by page, to the end.
+        """Unused credit by grant, wallet by wallet in the order of its use: one after the other, page by page, to the end.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
         customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
@@ -115,7 +115,7 @@ class Wallets(Group):
         """
         return self._client._stream("wallets.replay", {"wallet": wallet, "afterSeq": after_seq}, options)
 
-    def grant(self, *, wallet: str, key: str, amount: int, reason: str = OMIT, actor: str = OMIT, note: str = OMIT, options: Optional[Options] = None) -> "Granted":
+    def grant(self, *, wallet: str, key: str, amount: int, reason: str = OMIT, actor: str = OMIT, note: str = OMIT, expires_at: str = OMIT, priority: int = OMIT, options: Optional[Options] = None) -> "Granted":
         """Add credit, once per key.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
@@ -124,8 +124,10 @@ class Wallets(Group):
         reason: A short code that stays in the ledger.
         actor: Who did it. 1 to 200 printable characters, not "." or "..".
         note: Free text that can be erased.
+        expires_at: RFC 3339. When what is left of it expires; it stays unless set.
+        priority: What is used first: 0 before 1; 5 unless set. Among equals what expires first, then the oldest.
         """
-        return self._client._call("wallets.grant", {"wallet": wallet, "key": key, "amount": amount, "reason": reason, "actor": actor, "note": note}, options)
+        return self._client._call("wallets.grant", {"wallet": wallet, "key": key, "amount": amount, "reason": reason, "actor": actor, "note": note, "expiresAt": expires_at, "priority": priority}, options)
 
     def grant_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "WalletsGrantManyAnswer":
         """Grant in a batch: an answer per item, in order.

@@ -114,8 +114,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Unused credit by grant, wallet by wallet: the oldest is used first
-         * @description What is left of a wallet sums to its balance, or to nothing where it is in debt. A page has the grants of up to `limit` wallets.
+         * Unused credit by grant, wallet by wallet in the order of its use
+         * @description Used first is what has the lowest priority, then what expires first, then the oldest. What is left of a wallet sums to its balance, or to nothing where it is in debt. A page has the grants of up to `limit` wallets.
          *
          *     Scopes: app, viewer, support, operator, admin.
          */
@@ -1843,12 +1843,13 @@ export interface components {
             /** @description The balance of the ledger; negative is a debt. */
             booked: number;
             overdraftLimit: number;
-            /** @description What a submit may cost now. */
+            /** @description What a submit may cost now: without what is due to expire. */
             spendable: number;
             /** @description Charged for jobs that have not ended. */
             held: number;
             /** @description Given back for jobs that may still succeed. */
             atRisk: number;
+            /** @description What is left of credit that expires, and when. With an instant that is past: kept while jobs whose refund it may be can still succeed. */
             expiring: {
                 amount: number;
                 /**
@@ -1902,6 +1903,9 @@ export interface components {
             amount: number;
             /** @description What is left of the amount. */
             remaining: number;
+            /** @description What is used first: 0 before 1. */
+            priority: number;
+            expiresAt: string | null;
             /**
              * Format: date-time
              * @description RFC 3339.
@@ -3025,6 +3029,13 @@ export interface operations {
                     actor?: string;
                     /** @description Free text that can be erased. */
                     note?: string;
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339. When what is left of it expires; it stays unless set.
+                     */
+                    expiresAt?: string;
+                    /** @description What is used first: 0 before 1; 5 unless set. Among equals what expires first, then the oldest. */
+                    priority?: number;
                 };
             };
         };
@@ -3064,6 +3075,13 @@ export interface operations {
                         actor?: string;
                         /** @description Free text that can be erased. */
                         note?: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339. When what is left of it expires; it stays unless set.
+                         */
+                        expiresAt?: string;
+                        /** @description What is used first: 0 before 1; 5 unless set. Among equals what expires first, then the oldest. */
+                        priority?: number;
                     }[];
                 };
             };

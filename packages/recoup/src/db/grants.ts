@@ -5,7 +5,7 @@ import { asRefusal } from './failures.ts';
 import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
 /**
- * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries never changed;
+ * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries and the terms of grants never changed;
  * nor are upstreams, limits, blocks and snapshots, nor what happened to an upstream or a block, nor notes of the inbox, nor alerts. Jobs, attempts, lease
  * requests, uses, seconds that rolled and deliveries are deleted by pruning, endpoints by whoever registered them; notes may be erased, which is a person's work.
  */
@@ -14,6 +14,8 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   wallets: 'select, insert, update',
   entries: 'select, insert',
   notes: 'select, insert',
+  grants: 'select, insert',
+  grant_entries: 'select, insert',
   queues: 'select, insert, update',
   jobs: 'select, insert, update, delete',
   attempts: 'select, insert, delete',

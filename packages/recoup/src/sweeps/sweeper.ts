@@ -5,6 +5,7 @@ import type { Runner } from '../db/runner.ts';
 import { nextDue } from '../jobs/queries.ts';
 import type { Waking } from '../waking.ts';
 import { sweepDeliveries } from './deliveries.ts';
+import { sweepExpired } from './expired.ts';
 import { sweepLapsed } from './lapsed.ts';
 import { sweepLeaseRequests } from './lease-requests.ts';
 import { sweepPruned } from './pruned.ts';
@@ -27,6 +28,8 @@ export interface SweepOptions {
 /** What one pass did. */
 export interface Swept {
   lapsed: number;
+  /** Entries of credit that expired. */
+  expired: number;
   pruned: number;
   /** Rows that stood alone with an error: reported, and passed over until the next pass. */
   failed: number;
@@ -66,13 +69,19 @@ export class Sweeper {
   async pass(alerts = true): Promise<Swept> {
     const onError = this.#options.onError;
     const lapsed = await sweepLapsed(this.#runner, { onError, wake: this.#wake, signal: this.#stop.signal });
+    const credit = await sweepExpired(this.#runner, this.#stop.signal, onError);
     const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
     await sweepLeaseRequests(this.#runner);
     const failed = await sweepUpstreams(this.#runner, this.#stop.signal, onError);
     await sweepWindows(this.#runner, this.#stop.signal);
     await sweepDeliveries(this.#runner);
     if (alerts) await this.#options.lookAtAlerts();
-    const swept = { lapsed: lapsed.done, failed: lapsed.failed + failed, pruned };
+    const swept = {
+      lapsed: lapsed.done,
+      expired: credit.expired,
+      failed: lapsed.failed + credit.failed + failed,
+      pruned,
+    };
     this.#options.onSweep(swept);
     return swept;
   }
@@ -88,7 +97,7 @@ export class Sweeper {
         const swept = await this.pass(alerts);
         const [next] = await this.#runner.read(nextDue, [{}]);
         // What is due and was not handled (a held wallet, a bad row) waits for the cap: no spinning on it.
-        if (next?.inMs !== null && next?.inMs !== undefined && (next.inMs > 0 || swept.lapsed > 0)) {
+        if (next?.inMs !== null && next?.inMs !== undefined && (next.inMs > 0 || swept.lapsed + swept.expired > 0)) {
           sleepMs = Math.min(Math.max(next.inMs, 10), sleepMs);
         }
       } catch (error) {

@@ -62,10 +62,13 @@ export const Balance = fields(
     status: oneOf(['active', 'closed']),
     booked: Type.Integer({ description: 'The balance of the ledger; negative is a debt.' }),
     overdraftLimit: integer,
-    spendable: Type.Integer({ description: 'What a submit may cost now.' }),
+    spendable: Type.Integer({ description: 'What a submit may cost now: without what is due to expire.' }),
     held: Type.Integer({ description: 'Charged for jobs that have not ended.' }),
     atRisk: Type.Integer({ description: 'Given back for jobs that may still succeed.' }),
-    expiring: Type.Array(fields({ amount: integer, at: instant() })),
+    expiring: Type.Array(fields({ amount: integer, at: instant() }), {
+      description:
+        'What is left of credit that expires, and when. With an instant that is past: kept while jobs whose refund it may be can still succeed.',
+    }),
     lastSeq: integer,
     lastEntryAt: maybeInstant,
   },
