@@ -1,0 +1,63 @@
+// What to do first: everything that is wrong now, ranked by what it stops and for how long, five at most.
+import type { Alert, InboxItem, Job } from '../../api.ts';
+import { duration, number, plural, spaced } from '../../words.ts';
+import { groupsOf } from '../dead-letters/groups.ts';
+
+export interface Todo {
+  id: string;
+  says: string;
+  /** Where it is resolved. */
+  to: '/inbox' | '/dead-letters' | '/pools';
+  search?: Record<string, string>;
+  weight: number;
+}
+
+export interface Facts {
+  items: readonly InboxItem[];
+  dead: readonly Job[];
+  alerts: readonly Alert[];
+  now: number;
+}
+
+const AT_MOST = 5;
+const HOUR_MS = 3_600_000;
+
+function ofItem({ item, subject, kind, since, pools }: InboxItem, now: number): Todo {
+  const age = now - Date.parse(since);
+  const out = pools.filter(({ usable }) => usable === 0).map(({ pool }) => pool);
+  const cost = out.length > 0 ? ` – ${out.join(', ')} cannot serve` : '';
+  return {
+    id: item,
+    says: `${subject.replace(/^upstream:/, '')}: ${spaced(kind)}${cost}, for ${duration(age)}`,
+    to: '/inbox',
+    weight: (out.length > 0 ? 1000 : 100) + Math.min(age / HOUR_MS, 90),
+  };
+}
+
+/** An alert that is not an item of the inbox already. */
+const toldElsewhere = ({ kind }: Alert) => kind === 'blocked_long';
+
+export function firstOf({ items, dead, alerts, now }: Facts): Todo[] {
+  const letters = groupsOf(dead).map(
+    ({ queue, reason, count, atStake }): Todo => ({
+      id: `dead ${queue} ${reason}`,
+      says: `${plural(count, 'dead letter')} of ${queue ?? 'no queue'}: ${reason ?? 'no reason given'}${atStake > 0 ? ` – ${number(atStake)} refunded` : ''}`,
+      to: '/dead-letters',
+      search: { ...(queue === null ? {} : { queue }), ...(reason === null ? {} : { reason }) },
+      weight: 50 + Math.min(count, 400) / 2,
+    }),
+  );
+  const fired = alerts
+    .filter((alert) => !toldElsewhere(alert))
+    .map(
+      ({ kind, subject, number: nth, firedAt }): Todo => ({
+        id: `${kind} ${subject} ${nth}`,
+        says: `${spaced(kind)}: ${subject.replace(':', ' ')}, for ${duration(now - Date.parse(firedAt))}`,
+        to: '/pools',
+        weight: 40,
+      }),
+    );
+  return [...items.map((item) => ofItem(item, now)), ...letters, ...fired]
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, AT_MOST);
+}
