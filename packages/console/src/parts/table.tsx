@@ -33,7 +33,6 @@ export function Table<R>({ caption, columns, rows, id, rowClass, onRow }: Props<
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: a convenience for the pointer; the row's link and the page's keys do the same
             <tr key={id(row)} data-row={id(row)} className={rowClass?.(row)} onClick={onRow && (() => onRow(row))}>
               {columns.map(({ head, cell, kind }) => (
                 <td key={head} className={kind}>

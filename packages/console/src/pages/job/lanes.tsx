@@ -1,9 +1,9 @@
 // A job on one axis of time: what its caller did, its attempts as bars, its entries as glyphs.
 import { Glyph } from '../../parts/kind.tsx';
+import { useWidth } from '../../parts/width.ts';
 import { duration } from '../../words.ts';
 import type { JobEvent, Run } from './events.ts';
 
-const WIDTH = 960;
 const LEFT = 84;
 const RIGHT = 24;
 const ROW = 30;
@@ -18,19 +18,22 @@ interface Props {
 }
 
 export function Lanes({ events, runs, deadlineAt }: Props) {
+  const [svg, width] = useWidth<SVGSVGElement>();
   const shown = runs.slice(-MAX_RUNS);
   const times = [...events.map(({ at }) => Date.parse(at)), ...shown.flatMap(({ from, to }) => [from, to])];
   const deadline = deadlineAt === null ? null : Date.parse(deadlineAt);
   const start = Math.min(...times);
   const end = Math.max(...times, start + 1, deadline ?? 0);
-  const x = (at: number) => LEFT + ((at - start) / (end - start)) * (WIDTH - LEFT - RIGHT);
+  const x = (at: number) => LEFT + ((at - start) / (end - start)) * (width - LEFT - RIGHT);
   const height = TOP + ROW * (2 + shown.length) + 6;
   const middle = (row: number) => TOP + row * ROW + ROW / 2;
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   return (
     <svg
+      ref={svg}
+      height={height}
       className="chart"
-      viewBox={`0 0 ${WIDTH} ${height}`}
+      viewBox={`0 0 ${width} ${height}`}
       role="img"
       aria-label={`${runs.length} attempts within ${duration(end - start)}. The table below has every event.`}
     >

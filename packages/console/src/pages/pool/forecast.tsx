@@ -1,9 +1,9 @@
 // How many upstreams are usable over the next hours, as far as that is expected: a step an upstream that comes back.
 import type { Upstream } from '../../api.ts';
+import { useWidth } from '../../parts/width.ts';
 import { clock } from '../../words.ts';
 import { forecastOf } from './state.ts';
 
-const WIDTH = 960;
 const HEIGHT = 110;
 const LEFT = 28;
 const RIGHT = 8;
@@ -12,23 +12,26 @@ const BOTTOM = 22;
 const WITHIN_MS = 6 * 3_600_000;
 
 export function Forecast({ upstreams, now }: { upstreams: readonly Upstream[]; now: number }) {
+  const [svg, width] = useWidth<SVGSVGElement>();
   const steps = forecastOf(upstreams, now, WITHIN_MS);
   const all = Math.max(upstreams.length, 1);
-  const x = (at: number) => LEFT + ((at - now) / WITHIN_MS) * (WIDTH - LEFT - RIGHT);
+  const x = (at: number) => LEFT + ((at - now) / WITHIN_MS) * (width - LEFT - RIGHT);
   const y = (count: number) => TOP + (1 - count / all) * (HEIGHT - TOP - BOTTOM);
   const [first, ...rest] = steps;
-  const path = `M${LEFT} ${y(first!.usable)}${rest.map(({ at, usable }) => `H${x(at)}V${y(usable)}`).join('')}H${WIDTH - RIGHT}`;
+  const path = `M${LEFT} ${y(first!.usable)}${rest.map(({ at, usable }) => `H${x(at)}V${y(usable)}`).join('')}H${width - RIGHT}`;
   const said = rest.map(({ at, usable }) => `${usable} from ${clock(at)} on`).join(', ');
   return (
     <svg
+      ref={svg}
+      height={HEIGHT}
       className="chart"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
       role="img"
       aria-label={`Usable over six hours, expected: ${first!.usable} now${said === '' ? '' : `, ${said}`}.`}
     >
       {[0, all].map((count) => (
         <g key={count}>
-          <line className="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(count)} y2={y(count)} />
+          <line className="axis" x1={LEFT} x2={width - RIGHT} y1={y(count)} y2={y(count)} />
           <text x={LEFT - 8} y={y(count) + 4} textAnchor="end">
             {count}
           </text>

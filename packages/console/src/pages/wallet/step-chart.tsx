@@ -1,9 +1,9 @@
 // The balance over time: a step a change, a glyph an entry, the playhead where somebody looks.
 import type { Entry } from '../../api.ts';
 import { Glyph } from '../../parts/kind.tsx';
+import { useWidth } from '../../parts/width.ts';
 import { clock, number } from '../../words.ts';
 
-const WIDTH = 960;
 const HEIGHT = 200;
 const LEFT = 64;
 const RIGHT = 12;
@@ -30,28 +30,31 @@ function ticksOf(low: number, high: number): number[] {
 }
 
 export function StepChart({ entries, seq, onPick }: Props) {
+  const [svg, width] = useWidth<SVGSVGElement>();
   const first = entries[0]!;
   const start = first.balance - first.amount;
   const balances = [start, ...entries.map(({ balance }) => balance)];
   const low = Math.min(0, ...balances);
   const high = Math.max(1, ...balances);
   // By entry, not by the clock: what happened within one second is what somebody asks about.
-  const x = (index: number) => LEFT + ((index + 0.5) / entries.length) * (WIDTH - LEFT - RIGHT);
+  const x = (index: number) => LEFT + ((index + 0.5) / entries.length) * (width - LEFT - RIGHT);
   const y = (value: number) => TOP + ((high - value) / (high - low)) * (HEIGHT - TOP - BOTTOM);
   const path = entries.map(({ balance }, index) => `H${x(index)}V${y(balance)}`).join('');
-  const line = `M${LEFT} ${y(start)}${path}H${WIDTH - RIGHT}`;
+  const line = `M${LEFT} ${y(start)}${path}H${width - RIGHT}`;
   const at = entries.findIndex((entry) => entry.seq === seq);
   const labels = [0, entries.length - 1].filter((index, place, all) => all.indexOf(index) === place);
   return (
     <svg
+      ref={svg}
+      height={HEIGHT}
       className="chart"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
       role="img"
       aria-label={`The balance over ${entries.length} entries, from ${number(start)} to ${number(balances.at(-1)!)}. The table below has every entry.`}
     >
       {ticksOf(low, high).map((tick) => (
         <g key={tick}>
-          <line className="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
+          <line className="axis" x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} />
           <text x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
             {number(tick)}
           </text>
@@ -71,7 +74,7 @@ export function StepChart({ entries, seq, onPick }: Props) {
       {labels.map((index) => (
         <text
           key={index}
-          x={index === 0 ? LEFT : WIDTH - RIGHT}
+          x={index === 0 ? LEFT : width - RIGHT}
           y={HEIGHT - 6}
           textAnchor={index === 0 ? 'start' : 'end'}
         >
