@@ -3,13 +3,6 @@ import { type Input, type OperationName, type Output, RecoupClient, RecoupError 
 import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 
-export type Job = Output<'jobs.get'>['job'];
-export type Entry = Output<'wallets.entries'>['entries'][number];
-export type Attempt = Output<'jobs.attempts'>['attempts'][number];
-export type Upstream = Output<'pools.explain'>['upstreams'][number];
-export type InboxItem = Output<'inbox.list'>['items'][number];
-export type Alert = Output<'alerts.list'>['alerts'][number];
-
 /** One try: what failed is shown with a way to repeat it, and the next refresh repeats it anyway. */
 export const recoup = new RecoupClient({ url: location.origin, timeoutMs: 20_000, deadlineMs: 20_000 });
 

@@ -17,8 +17,9 @@ const UNITS: readonly [string, number][] = [
   ['s', 1000],
 ];
 
-/** The two largest units: `2 d 4 h`, `38 s`; below ten seconds with tenths. */
+/** The two largest units: `2 d 4 h`, `38 s`; below ten seconds with tenths, below one in `ms`. */
 export function duration(ms: number): string {
+  if (ms < 1000) return ms <= 0 ? '0 s' : `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(Math.max(ms, 0) / 1000).toFixed(1).replace(/\.0$/, '')} s`;
   const first = UNITS.findIndex(([, size]) => ms >= size);
   const [unit, size] = UNITS[first]!;
@@ -39,7 +40,9 @@ export function clock(instant: string | number | Date, withMs = false): string {
   return day(date) === day(new Date()) ? full : `${day(date)} ${full}`;
 }
 
-export const ago = (instant: string, now = Date.now()): string => `${duration(now - Date.parse(instant))} ago`;
+/** How old something is, in whole seconds. */
+export const age = (instant: string, now: number): string =>
+  duration(Math.max(Math.floor((now - Date.parse(instant)) / 1000), 0) * 1000);
 
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 

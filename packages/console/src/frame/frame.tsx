@@ -159,10 +159,10 @@ function Live({ paused }: { paused: boolean }) {
 
 function Theme() {
   const [theme, next] = useTheme();
-  const words = { system: 'Auto', light: 'Light', dark: 'Dark' };
+  const words = { system: 'auto', light: 'light', dark: 'dark' };
   return (
     <Button kind="quiet" small onClick={next} title="The theme: the system’s, light, dark">
-      {words[theme]}
+      Theme: {words[theme]}
     </Button>
   );
 }

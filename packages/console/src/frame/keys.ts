@@ -74,7 +74,6 @@ export const HELP: readonly (readonly [string, string])[] = [
   ...PAGES.map(({ key, name }) => [`g ${key}`, name] as const),
   ['j  k', 'Next, previous row; Enter opens it'],
   ['[  ]', 'Wallet: one entry back, one forward'],
-  ['t', 'A chart as a table, and back'],
   ['p', 'Stand still, go on'],
   ['r', 'Refresh now'],
   ['?', 'These keys'],

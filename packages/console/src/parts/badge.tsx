@@ -1,7 +1,7 @@
 // Badge: a state as shape, word and colour, so that none of them has to carry it alone.
 import { spaced } from '../words.ts';
+import type { Tone } from './tone.ts';
 
-export type Tone = 'good' | 'cooling' | 'bad' | 'plain';
 const SHAPES: Record<Tone, string> = { good: '●', cooling: '◐', bad: '▲', plain: '○' };
 
 export function Badge({ tone, children }: { tone: Tone; children: string }) {

@@ -9,7 +9,6 @@ export function Skeleton({ rows = 4 }: { rows?: number }) {
     <div className="skeleton" role="status">
       <span className="hidden">Loading</span>
       {Array.from({ length: rows }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: bars without identity
         <i key={index} />
       ))}
     </div>

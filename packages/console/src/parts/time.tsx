@@ -1,6 +1,6 @@
 // Time: an instant as people read it, with the exact one beside it; durations that go on while somebody looks.
 import { useEffect, useState } from 'react';
-import { clock, duration, zone } from '../words.ts';
+import { age, clock, zone } from '../words.ts';
 
 /** What time it is, again every so often. */
 export function useNow(everyMs = 1000): number {
@@ -22,7 +22,7 @@ export function Since({ instant }: { instant: string }) {
   const now = useNow(5000);
   return (
     <time dateTime={instant} title={instant}>
-      {duration(now - Date.parse(instant))}
+      {age(instant, now)}
     </time>
   );
 }

@@ -1,5 +1,5 @@
 // Dead letters by what they died of: many with one cause are one thing to do.
-import type { Job } from '../../api.ts';
+import type { Job } from '../../types.ts';
 
 export interface Group {
   queue: string | null;

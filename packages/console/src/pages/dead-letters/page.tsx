@@ -1,7 +1,7 @@
 // Dead letters: what died, why, and is it safe to redrive?
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Job, useMay, useRead } from '../../api.ts';
+import { useMay, useRead } from '../../api.ts';
 import { JobLink, WalletLink } from '../../links.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CopyCurl } from '../../parts/copy.tsx';
@@ -9,6 +9,7 @@ import { PageHead, Panel } from '../../parts/panel.tsx';
 import { EmptyState, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { At, Since } from '../../parts/time.tsx';
+import type { Job } from '../../types.ts';
 import { number, plural } from '../../words.ts';
 import { type Group, groupsOf } from './groups.ts';
 import { Redrive } from './redrive.tsx';

@@ -36,13 +36,19 @@ export function Redrive({ filter, onClose }: { filter: Filter; onClose: () => vo
     await refresh();
   };
 
+  const again = () => {
+    setError(null);
+    setProgress(null);
+    void preview.refetch();
+  };
+
   return (
     <Dialog title={titleOf(filter)} onClose={onClose}>
       {error !== null && (
         <ErrorState
           what={progress && progress.done > 0 ? 'It broke off' : 'It was not done'}
           error={error}
-          retry={() => (setError(null), setProgress(null), void preview.refetch())}
+          retry={again}
         />
       )}
       {progress ? (

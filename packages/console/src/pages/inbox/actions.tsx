@@ -1,9 +1,10 @@
 // What a person does with an item: takes it, puts it off, remarks on it, ends what it is about.
 import { useState } from 'react';
-import { ask, type InboxItem, useMay } from '../../api.ts';
+import { ask, useMay } from '../../api.ts';
 import { useActor } from '../../parts/actor.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import type { InboxItem } from '../../types.ts';
 
 type Action = 'take' | 'snooze' | 'wake' | 'note' | 'free';
 const FOUR_HOURS_MS = 14_400_000;

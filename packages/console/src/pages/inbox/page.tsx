@@ -1,13 +1,15 @@
 // Inbox: what needs a person, how long has it waited, what does waiting cost?
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { type InboxItem, useRead } from '../../api.ts';
+import { useRead } from '../../api.ts';
 import { PoolLink } from '../../links.tsx';
-import { Badge, type Tone } from '../../parts/badge.tsx';
+import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CopyCurl } from '../../parts/copy.tsx';
 import { PageHead } from '../../parts/panel.tsx';
 import { EmptyState, Loaded } from '../../parts/states.tsx';
 import { At, Since, useNow } from '../../parts/time.tsx';
+import type { Tone } from '../../parts/tone.ts';
+import type { InboxItem } from '../../types.ts';
 import { number, spaced } from '../../words.ts';
 import { ItemActions } from './actions.tsx';
 

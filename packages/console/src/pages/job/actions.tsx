@@ -1,8 +1,9 @@
 // What a person may do to one job: run a dead one again, put it aside, give a job up.
 import { useState } from 'react';
-import { ask, type Job, useMay } from '../../api.ts';
+import { ask, useMay } from '../../api.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import type { Job } from '../../types.ts';
 import { number } from '../../words.ts';
 
 type Action = 'redrive' | 'discard' | 'cancel';

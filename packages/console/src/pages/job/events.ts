@@ -1,5 +1,5 @@
 // What happened to a job, from its row, its attempts and its entries, in one order.
-import type { Attempt, Entry, Job } from '../../api.ts';
+import type { Attempt, Entry, Job } from '../../types.ts';
 import { number, signed, spaced } from '../../words.ts';
 
 export interface JobEvent {
@@ -40,8 +40,9 @@ export function eventsOf(job: Job, attempts: readonly Attempt[], entries: readon
       detail: [verdict, reason, worker && `worker ${worker}`].filter(Boolean).join(' · '),
     }),
   );
-  const begun = attempts.flatMap(({ attempt, startedAt, worker }): JobEvent[] =>
-    startedAt === null
+  // An attempt may end twice: timed out, and then heard of after all. It began once.
+  const begun = attempts.flatMap(({ attempt, startedAt, worker }, index): JobEvent[] =>
+    startedAt === null || attempts.findIndex((one) => one.attempt === attempt) < index
       ? []
       : [
           {
@@ -71,7 +72,7 @@ export function runsOf(job: Job, attempts: readonly Attempt[], now: number): Run
   const runs = new Map<number, Run>();
   for (const { attempt, startedAt, endedAt, endedAs } of attempts) {
     const to = Date.parse(endedAt);
-    // An attempt may end twice: timed out, and then heard of after all. The first end is where the work stopped.
+    // The first end is where the work stopped.
     if (!runs.has(attempt)) runs.set(attempt, { attempt, from: startedAt ? Date.parse(startedAt) : to, to, endedAs });
   }
   if ((job.state === 'running' || job.state === 'waiting') && job.startedAt !== null && !runs.has(job.attempt))

@@ -1,6 +1,6 @@
 // Job: what happened to it, and who paid for what?
 import { getRouteApi } from '@tanstack/react-router';
-import { type Job, useRead } from '../../api.ts';
+import { useRead } from '../../api.ts';
 import { addressOf, WalletLink } from '../../links.tsx';
 import { JobState } from '../../parts/badge.tsx';
 import { CopyCurl } from '../../parts/copy.tsx';
@@ -9,6 +9,7 @@ import { PageHead, Panel } from '../../parts/panel.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { At, Since } from '../../parts/time.tsx';
+import type { Job } from '../../types.ts';
 import { duration, number, plural, signed } from '../../words.ts';
 import { JobActions } from './actions.tsx';
 import { eventsOf, paidOf, runsOf } from './events.ts';
@@ -47,7 +48,7 @@ export function JobPage() {
                       const events = eventsOf(job, ended, moved);
                       return (
                         <>
-                          <Panel title="Timeline" more={plural(Math.max(job.attempt, ended.length), 'attempt')}>
+                          <Panel title="Timeline" more={plural(job.attempt, 'attempt')}>
                             <Lanes events={events} runs={runsOf(job, ended, Date.now())} deadlineAt={job.deadlineAt} />
                           </Panel>
                           <Events events={events} from={job.submittedAt} />

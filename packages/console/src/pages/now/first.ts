@@ -1,5 +1,5 @@
 // What to do first: everything that is wrong now, ranked by what it stops and for how long, five at most.
-import type { Alert, InboxItem, Job } from '../../api.ts';
+import type { Alert, InboxItem, Job } from '../../types.ts';
 import { duration, number, plural, spaced } from '../../words.ts';
 import { groupsOf } from '../dead-letters/groups.ts';
 

@@ -1,9 +1,10 @@
 // What a person may do to an upstream: take it out by hand, put it back, end a block.
 import { useState } from 'react';
-import { ask, type Upstream, useMay } from '../../api.ts';
+import { ask, useMay } from '../../api.ts';
 import { useActor } from '../../parts/actor.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import type { Upstream } from '../../types.ts';
 import { becauseOf } from './state.ts';
 
 type Action = 'on' | 'off' | 'draining' | 'free';

@@ -1,6 +1,7 @@
 // How many upstreams are usable over the next hours, as far as that is expected: a step an upstream that comes back.
-import type { Upstream } from '../../api.ts';
+
 import { useWidth } from '../../parts/width.ts';
+import type { Upstream } from '../../types.ts';
 import { clock } from '../../words.ts';
 import { forecastOf } from './state.ts';
 

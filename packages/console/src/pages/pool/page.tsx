@@ -1,6 +1,6 @@
 // Pool board: can we serve now, and when does capacity come back?
 import { getRouteApi } from '@tanstack/react-router';
-import { type Upstream, useRead } from '../../api.ts';
+import { useRead } from '../../api.ts';
 import { addressOf } from '../../links.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { CopyCurl } from '../../parts/copy.tsx';
@@ -8,10 +8,11 @@ import { PageHead, Panel } from '../../parts/panel.tsx';
 import { EmptyState, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Since, useNow } from '../../parts/time.tsx';
+import type { Upstream } from '../../types.ts';
 import { number, plural } from '../../words.ts';
 import { UpstreamActions } from './actions.tsx';
 import { Forecast } from './forecast.tsx';
-import { backOf, becauseOf, ORDER, stateOf, TONES } from './state.ts';
+import { backOf, becauseOf, ORDER, ranked, stateOf, TONES } from './state.ts';
 
 const route = getRouteApi('/frame/pools/$pool');
 
@@ -33,11 +34,11 @@ export function PoolPage() {
           ) : (
             <div className="stack">
               <Counts upstreams={upstreams} />
-              <Panel title="Upstreams" more="in the order of picking">
+              <Panel title="Upstreams" more="in the order of picking, then what returns soonest">
                 <Table
-                  caption="Upstreams of the pool, in the order in which they are picked"
-                  rows={upstreams}
-                  id={({ upstream }) => upstream}
+                  caption="Upstreams of the pool: usable ones in the order of picking, then what returns soonest"
+                  rows={ranked(upstreams)}
+                  id={({ upstream: { upstream } }) => upstream}
                   columns={columnsAt(now)}
                 />
               </Panel>
@@ -65,10 +66,12 @@ function Counts({ upstreams }: { upstreams: readonly Upstream[] }) {
   );
 }
 
-const columnsAt = (now: number): readonly Column<Upstream>[] => [
+type Row = ReturnType<typeof ranked>[number];
+
+const columnsAt = (now: number): readonly Column<Row>[] => [
   {
     head: 'Upstream',
-    cell: ({ upstream, provider }) => (
+    cell: ({ upstream: { upstream, provider } }) => (
       <>
         {upstream} <span className="muted small">{provider}</span>
       </>
@@ -77,23 +80,23 @@ const columnsAt = (now: number): readonly Column<Upstream>[] => [
   },
   {
     head: 'State',
-    cell: (one) => {
-      const { word } = stateOf(one);
+    cell: ({ upstream }) => {
+      const { word } = stateOf(upstream);
       return <Badge tone={TONES[word]}>{word}</Badge>;
     },
   },
-  { head: 'Because', cell: (one) => becauseOf(stateOf(one).because), kind: 'wide' },
-  { head: 'Back', cell: (one) => backOf(one, now), kind: 'wide' },
+  { head: 'Because', cell: ({ upstream }) => becauseOf(stateOf(upstream).because), kind: 'wide' },
+  { head: 'Back', cell: ({ upstream }) => backOf(upstream, now), kind: 'wide' },
   {
     head: 'Slots',
-    cell: ({ slotsOut, maxConcurrency }) =>
+    cell: ({ upstream: { slotsOut, maxConcurrency } }) =>
       `${number(slotsOut)} of ${maxConcurrency === null ? '∞' : number(maxConcurrency)}`,
     kind: 'number',
   },
-  { head: 'Picked', cell: ({ usable }, index) => (usable ? `as no. ${index + 1}` : 'no'), kind: 'tight' },
+  { head: 'Picked', cell: ({ rank }) => (rank === null ? 'no' : `as no. ${rank}`), kind: 'tight' },
   {
     head: 'Last used',
-    cell: ({ lastUsedAt }) =>
+    cell: ({ upstream: { lastUsedAt } }) =>
       lastUsedAt === null ? (
         <span className="muted">never</span>
       ) : (
@@ -103,5 +106,5 @@ const columnsAt = (now: number): readonly Column<Upstream>[] => [
       ),
     kind: 'tight',
   },
-  { head: 'Do', cell: (one) => <UpstreamActions upstream={one} /> },
+  { head: 'Do', cell: ({ upstream }) => <UpstreamActions upstream={upstream} /> },
 ];

@@ -1,6 +1,7 @@
 // The state of an upstream in one word, why, and when it is back: from every check that fails, the one that lasts longest first.
-import type { Upstream } from '../../api.ts';
-import type { Tone } from '../../parts/badge.tsx';
+
+import type { Tone } from '../../parts/tone.ts';
+import type { Upstream } from '../../types.ts';
 import { clock, duration, number, spaced } from '../../words.ts';
 
 export type Word =
@@ -56,7 +57,7 @@ export function stateOf({ failing }: Upstream): { word: Word; because: Failing |
 }
 
 export function becauseOf(failing: Failing | null): string {
-  if (failing === null) return '';
+  if (failing === null || /^(off|draining|retired)$/.test(failing.check)) return failing?.reason ?? '';
   if (failing.check === 'quota')
     return `${number(failing.used ?? 0)} of ${number(failing.amount ?? 0)} ${failing.unit ?? ''} of ${failing.limit}`;
   const parts = [failing.kind && spaced(failing.kind), failing.scope && `for ${failing.scope}`, failing.reason];
@@ -77,6 +78,7 @@ const SAYS: Record<string, string> = {
 export function backOf(upstream: Upstream, now: number): string {
   const { expectedRecoveryAt: at, estimate, usable } = upstream;
   if (usable) return '';
+  if (upstream.status !== 'on') return 'when a person switches it on';
   if (at === null) return 'no estimate: a person first';
   const left = Date.parse(at) - now;
   const says = estimate ? (SAYS[estimate.source] ?? 'estimated') : 'estimated';
@@ -100,4 +102,14 @@ export function forecastOf(
     .filter((at) => at <= now + withinMs)
     .sort((a, b) => a - b);
   return [{ at: now, usable }, ...back.map((at) => ({ at, usable: ++usable }))];
+}
+
+/** In the order of picking those that can be picked, then the others: what returns soonest first, what needs a person last. */
+export function ranked(upstreams: readonly Upstream[]): { upstream: Upstream; rank: number | null }[] {
+  const usable = upstreams.filter((one) => one.usable).map((upstream, index) => ({ upstream, rank: index + 1 }));
+  const out = upstreams
+    .filter((one) => !one.usable)
+    .toSorted((a, b) => (a.expectedRecoveryAt ?? '~').localeCompare(b.expectedRecoveryAt ?? '~'))
+    .map((upstream) => ({ upstream, rank: null }));
+  return [...usable, ...out];
 }

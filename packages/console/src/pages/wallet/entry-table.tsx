@@ -1,10 +1,10 @@
 // The entries as a table, newest first: the chart's twin, and what a pointer or `[` `]` walks through.
-import type { Entry } from '../../api.ts';
+
 import { JobLink } from '../../links.tsx';
-import { JobState } from '../../parts/badge.tsx';
 import { Kind } from '../../parts/kind.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { At } from '../../parts/time.tsx';
+import type { Entry } from '../../types.ts';
 import { number, signed, spaced } from '../../words.ts';
 
 const columns: readonly Column<Entry>[] = [
@@ -15,12 +15,7 @@ const columns: readonly Column<Entry>[] = [
   { head: 'Balance', cell: ({ balance }) => number(balance), kind: 'number' },
   {
     head: 'Job',
-    cell: ({ wallet, job, jobState }) =>
-      job && (
-        <>
-          <JobLink wallet={wallet} job={job} /> {jobState && <JobState state={jobState} />}
-        </>
-      ),
+    cell: ({ wallet, job }) => job && <JobLink wallet={wallet} job={job} />,
     kind: 'wide',
   },
   {

@@ -1,5 +1,5 @@
 // Why a balance is what it is, in plain words: the sums by kind, and what happened to one job, as one would tell a customer.
-import type { Entry } from '../../api.ts';
+import type { Entry } from '../../types.ts';
 import { duration, listed, number, plural, spaced } from '../../words.ts';
 
 export interface Sum {

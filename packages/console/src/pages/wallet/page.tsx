@@ -1,12 +1,13 @@
 // Wallet: why is this balance what it is? Entry by entry, at any instant, as a chart, a table and a sentence.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { ask, type Entry, usePaused, useRead } from '../../api.ts';
+import { ask, usePaused, useRead } from '../../api.ts';
 import { useKeys } from '../../frame/keys.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy, CopyCurl } from '../../parts/copy.tsx';
 import { PageHead, Panel } from '../../parts/panel.tsx';
 import { EmptyState, Loaded } from '../../parts/states.tsx';
+import type { Entry } from '../../types.ts';
 import { clock, duration, number, plural, zone } from '../../words.ts';
 import { AtInstant } from './at-instant.tsx';
 import { Balance } from './balance.tsx';
@@ -52,7 +53,7 @@ export function WalletPage() {
   const keep = { ...(at ? { at } : {}), ...(type ? { type } : {}) };
   const pick = (next: number) => show({ ...keep, ...(next === newest ? {} : { seq: String(next) }) });
   const move = (by: number) => {
-    const index = entries.findIndex((entry) => entry === here) + by;
+    const index = entries.indexOf(here as Entry) + by;
     if (entries[index]) pick(entries[index].seq);
   };
   useKeys({ '[': () => move(-1), ']': () => move(1) });

@@ -1,7 +1,8 @@
 // The balance over time: a step a change, a glyph an entry, the playhead where somebody looks.
-import type { Entry } from '../../api.ts';
+
 import { Glyph } from '../../parts/kind.tsx';
 import { useWidth } from '../../parts/width.ts';
+import type { Entry } from '../../types.ts';
 import { clock, number } from '../../words.ts';
 
 const HEIGHT = 200;

@@ -1,7 +1,8 @@
 // The balance as a sum of what moved, by kind; each part filters the entries.
-import type { Entry } from '../../api.ts';
+
 import { Button } from '../../parts/button.tsx';
 import { Kind } from '../../parts/kind.tsx';
+import type { Entry } from '../../types.ts';
 import { number, plural, signed } from '../../words.ts';
 import { sumsOf } from './explain.ts';
 
