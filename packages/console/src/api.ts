@@ -32,7 +32,7 @@ export function useRead<N extends OperationName>(name: N, input: Input<N>, optio
   return useQuery({
     queryKey: [name, input],
     queryFn: ({ signal }) => ask(name, input, signal),
-    refetchInterval: options.everyMs ?? everyMs,
+    refetchInterval: ({ state }) => (isMissing(state.error) ? false : (options.everyMs ?? everyMs)),
     enabled: options.enabled ?? true,
     ...(options.keep ? { placeholderData: keepPreviousData } : {}),
   });
@@ -76,6 +76,9 @@ export function useMay(): (...scopes: string[]) => string | null {
     return may ? null : `Needs a key with the scope ${scopes.join(' or ')}.`;
   };
 }
+
+/** What was asked for is not there: the answer was right. */
+export const isMissing = (error: unknown): boolean => error instanceof RecoupError && /^no_/.test(error.code);
 
 export interface Trouble {
   code: string;

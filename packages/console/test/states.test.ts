@@ -11,8 +11,8 @@ describe('without any data', () => {
     const says: Partial<Record<keyof typeof PAGES, string>> = {
       now: 'Nothing needs you: no job waits.',
       wallets: 'No wallet yet',
-      wallet: 'could not be read',
-      job: 'The job could not be read',
+      wallet: 'There is no wallet of that id',
+      job: 'There is no job of that id',
       'dead-letters': 'Nothing has died',
       pools: 'No pool yet',
       pool: 'No upstream is in this pool',

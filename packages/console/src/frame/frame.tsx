@@ -2,7 +2,7 @@
 import { useIsFetching } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { queries, session, setPaused, usePaused, useRead, useSession } from '../api.ts';
+import { isMissing, queries, session, setPaused, usePaused, useRead, useSession } from '../api.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorState, Skeleton } from '../parts/states.tsx';
@@ -19,7 +19,9 @@ export function Frame() {
   const { href } = useLocation();
   const signedOut = (error as { status?: number } | null)?.status === 401;
   useEffect(() => {
-    if (signedOut) void navigate({ to: '/sign-in', search: { to: href }, replace: true });
+    // While the way there is still under way this part is there already, at the new address.
+    if (signedOut && !href.startsWith('/sign-in'))
+      void navigate({ to: '/sign-in', search: href === '/' ? {} : { to: href }, replace: true });
   }, [signedOut, navigate, href]);
   if (!data && error && !signedOut)
     return (
@@ -140,7 +142,7 @@ function Live({ paused }: { paused: boolean }) {
     .getAll()
     .filter((query) => query.isActive());
   const oldest = Math.min(now, ...all.map(({ state }) => state.dataUpdatedAt || now));
-  const lost = all.some(({ state }) => state.status === 'error' || state.fetchFailureCount > 0);
+  const lost = all.some(({ state }) => state.error !== null && !isMissing(state.error));
   const word = paused ? 'Paused' : lost ? 'Not reached' : 'Live';
   return (
     <Button

@@ -1,7 +1,7 @@
 // What a panel shows while it has nothing to show: a skeleton, why it is empty, or what went wrong and what to do.
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { troubleOf } from '../api.ts';
+import { isMissing, troubleOf } from '../api.ts';
 import { Button } from './button.tsx';
 
 export function Skeleton({ rows = 4 }: { rows?: number }) {
@@ -26,7 +26,7 @@ interface EmptyProps {
 export function EmptyState({ title, children, command, actions }: EmptyProps) {
   return (
     <div className="state">
-      <h3>{title}</h3>
+      <p className="title">{title}</p>
       {children && <p className="muted">{children}</p>}
       {command && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
@@ -41,7 +41,7 @@ export function ErrorState({ what, error, retry }: { what: string; error: unknow
   const { code, detail, requestId } = troubleOf(error);
   return (
     <div className="state error" role="alert">
-      <h3>{what}</h3>
+      <p className="title">{what}</p>
       <p>{detail}</p>
       <p className="small mono">
         {code}
@@ -72,6 +72,9 @@ export function Loaded<T>({
   children: (data: T) => ReactNode;
 }) {
   if (read.data !== undefined && !(read.error && read.isPlaceholderData)) return <>{children(read.data)}</>;
+  // What is not there is no failure, and asking again does not make it appear.
+  if (read.error && isMissing(read.error))
+    return <EmptyState title={troubleOf(read.error).detail}>Look at the spelling: ids are never folded.</EmptyState>;
   if (read.error)
     return <ErrorState what={`${what} could not be read`} error={read.error} retry={() => void read.refetch()} />;
   return <Skeleton rows={rows ?? 4} />;

@@ -15,12 +15,15 @@ interface Props<R> {
   id: (row: R) => string;
   rowClass?: (row: R) => string | undefined;
   onRow?: (row: R) => void;
+  /** On a phone each row is a card of its own. */
+  cards?: boolean;
 }
 
-export function Table<R>({ caption, columns, rows, id, rowClass, onRow }: Props<R>) {
+export function Table<R>({ caption, columns, rows, id, rowClass, onRow, cards }: Props<R>) {
   return (
-    <div className="scroll">
-      <table>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section className="scroll" aria-label={caption} tabIndex={0}>
+      <table className={cards ? 'cards' : undefined}>
         <caption className="hidden">{caption}</caption>
         <thead>
           <tr>
@@ -35,7 +38,7 @@ export function Table<R>({ caption, columns, rows, id, rowClass, onRow }: Props<
           {rows.map((row, index) => (
             <tr key={id(row)} data-row={id(row)} className={rowClass?.(row)} onClick={onRow && (() => onRow(row))}>
               {columns.map(({ head, cell, kind }) => (
-                <td key={head} className={kind}>
+                <td key={head} className={kind} data-head={head}>
                   {cell(row, index)}
                 </td>
               ))}
@@ -43,6 +46,6 @@ export function Table<R>({ caption, columns, rows, id, rowClass, onRow }: Props<
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }

@@ -59,7 +59,13 @@ export function DeadLettersPage() {
                   <Groups groups={groupsOf(jobs)} filter={filter} onFilter={show} onRedrive={setRedriving} may={may} />
                 </Panel>
                 <Panel title="One by one" more="oldest first">
-                  <Table caption="Dead letters, oldest first" columns={COLUMNS} rows={jobs.slice(0, 200)} id={idOf} />
+                  <Table
+                    cards
+                    caption="Dead letters, oldest first"
+                    columns={COLUMNS}
+                    rows={jobs.slice(0, 200)}
+                    id={idOf}
+                  />
                   {jobs.length > 200 && (
                     <p className="muted small">The oldest 200 of {number(jobs.length)}: filter for the rest.</p>
                   )}
@@ -151,6 +157,7 @@ function Groups({ groups, filter, onFilter, onRedrive, may }: GroupsProps) {
   });
   return (
     <Table
+      cards
       caption="Dead letters by queue and reason, the most frequent first"
       rows={groups}
       id={({ queue, reason }) => `${queue} ${reason}`}

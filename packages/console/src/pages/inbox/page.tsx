@@ -64,7 +64,7 @@ function Item({ item }: { item: InboxItem }) {
   return (
     <li className="item">
       <div className="top">
-        <h3>{subject.replace(/^upstream:/, '')}</h3>
+        <h2>{subject.replace(/^upstream:/, '')}</h2>
         <Badge tone={tone}>{spaced(kind)}</Badge>
         {scope !== '' && <span className="muted">for {scope}</span>}
         {owner && <span className="muted">taken by {owner}</span>}

@@ -1,6 +1,6 @@
 // What to do first: everything that is wrong now, ranked by what it stops and for how long, five at most.
 import type { Alert, InboxItem, Job } from '../../types.ts';
-import { duration, number, plural, spaced } from '../../words.ts';
+import { age, number, plural, spaced } from '../../words.ts';
 import { groupsOf } from '../dead-letters/groups.ts';
 
 export interface Todo {
@@ -23,19 +23,21 @@ const AT_MOST = 5;
 const HOUR_MS = 3_600_000;
 
 function ofItem({ item, subject, kind, since, pools }: InboxItem, now: number): Todo {
-  const age = now - Date.parse(since);
+  const hours = (now - Date.parse(since)) / HOUR_MS;
   const out = pools.filter(({ usable }) => usable === 0).map(({ pool }) => pool);
   const cost = out.length > 0 ? ` – ${out.join(', ')} cannot serve` : '';
   return {
     id: item,
-    says: `${subject.replace(/^upstream:/, '')}: ${spaced(kind)}${cost}, for ${duration(age)}`,
+    says: `${subject.replace(/^upstream:/, '')}: ${spaced(kind)}${cost}, for ${age(since, now)}`,
     to: '/inbox',
-    weight: (out.length > 0 ? 1000 : 100) + Math.min(age / HOUR_MS, 90),
+    weight: (out.length > 0 ? 1000 : 100) + Math.min(hours, 90),
   };
 }
 
-/** An alert that is not an item of the inbox already. */
-const toldElsewhere = ({ kind }: Alert) => kind === 'blocked_long';
+/** Whether something else says it already: an item of the inbox, or that all of it is used up. */
+const toldElsewhere = ({ kind, subject }: Alert, all: readonly Alert[]) =>
+  kind === 'blocked_long' ||
+  (kind === 'near_exhausted' && all.some((other) => other.kind === 'exhausted' && other.subject === subject));
 
 export function firstOf({ items, dead, alerts, now }: Facts): Todo[] {
   const letters = groupsOf(dead).map(
@@ -48,11 +50,11 @@ export function firstOf({ items, dead, alerts, now }: Facts): Todo[] {
     }),
   );
   const fired = alerts
-    .filter((alert) => !toldElsewhere(alert))
+    .filter((alert) => !toldElsewhere(alert, alerts))
     .map(
       ({ kind, subject, number: nth, firedAt }): Todo => ({
         id: `${kind} ${subject} ${nth}`,
-        says: `${spaced(kind)}: ${subject.replace(':', ' ')}, for ${duration(now - Date.parse(firedAt))}`,
+        says: `${spaced(kind)}: ${subject.replace(':', ' ')}, for ${age(firedAt, now)}`,
         to: '/pools',
         weight: 40,
       }),

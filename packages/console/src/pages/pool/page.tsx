@@ -37,6 +37,7 @@ export function PoolPage() {
               <Panel title="Upstreams" more="in the order of picking, then what returns soonest">
                 <Table
                   caption="Upstreams of the pool: usable ones in the order of picking, then what returns soonest"
+                  cards
                   rows={ranked(upstreams)}
                   id={({ upstream: { upstream } }) => upstream}
                   columns={columnsAt(now)}

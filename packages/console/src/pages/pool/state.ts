@@ -104,12 +104,14 @@ export function forecastOf(
   return [{ at: now, usable }, ...back.map((at) => ({ at, usable: ++usable }))];
 }
 
+const backAt = ({ expectedRecoveryAt: at }: Upstream) => (at === null ? Number.MAX_VALUE : Date.parse(at));
+
 /** In the order of picking those that can be picked, then the others: what returns soonest first, what needs a person last. */
 export function ranked(upstreams: readonly Upstream[]): { upstream: Upstream; rank: number | null }[] {
   const usable = upstreams.filter((one) => one.usable).map((upstream, index) => ({ upstream, rank: index + 1 }));
   const out = upstreams
     .filter((one) => !one.usable)
-    .toSorted((a, b) => (a.expectedRecoveryAt ?? '~').localeCompare(b.expectedRecoveryAt ?? '~'))
+    .toSorted((a, b) => backAt(a) - backAt(b))
     .map((upstream) => ({ upstream, rank: null }));
   return [...usable, ...out];
 }

@@ -1,7 +1,7 @@
 // Wallet: why is this balance what it is? Entry by entry, at any instant, as a chart, a table and a sentence.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { ask, usePaused, useRead } from '../../api.ts';
+import { ask, isMissing, usePaused, useRead } from '../../api.ts';
 import { useKeys } from '../../frame/keys.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy, CopyCurl } from '../../parts/copy.tsx';
@@ -57,6 +57,7 @@ export function WalletPage() {
     if (entries[index]) pick(entries[index].seq);
   };
   useKeys({ '[': () => move(-1), ']': () => move(1) });
+  if (read.error && isMissing(read.error)) return <NoWallet wallet={wallet} />;
   return (
     <>
       <PageHead title={wallet} question="Why is this balance what it is?">
@@ -95,6 +96,13 @@ export function WalletPage() {
     </>
   );
 }
+
+const NoWallet = ({ wallet }: { wallet: string }) => (
+  <>
+    <PageHead title={wallet} />
+    <EmptyState title="There is no wallet of that id">Look at the spelling: ids are never folded.</EmptyState>
+  </>
+);
 
 function NoEntries({ wallet, at }: { wallet: string; at: string | undefined }) {
   if (at !== undefined)
