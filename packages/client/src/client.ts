@@ -64,6 +64,8 @@ const KNOWN = ['url', 'key', 'headers', 'fetch', 'timeoutMs', 'deadlineMs', 'max
  */
 export class RecoupClient implements Calls {
   readonly wallets: Calls['wallets'];
+  readonly plans: Calls['plans'];
+  readonly subscriptions: Calls['subscriptions'];
   readonly jobs: Calls['jobs'];
   readonly upstreamRefs: Calls['upstreamRefs'];
   readonly queues: Calls['queues'];
@@ -96,6 +98,8 @@ export class RecoupClient implements Calls {
     }
     const calls = groups as unknown as Calls;
     this.wallets = calls.wallets;
+    this.plans = calls.plans;
+    this.subscriptions = calls.subscriptions;
     this.jobs = calls.jobs;
     this.upstreamRefs = calls.upstreamRefs;
     this.queues = calls.queues;

@@ -4,6 +4,7 @@ import { alerts } from '../src/operations/alerts.ts';
 import { capacity } from '../src/operations/capacity/capacity.ts';
 import { webhookEndpoints } from '../src/operations/endpoints.ts';
 import { operations } from '../src/operations/operations.ts';
+import { subscriptions } from '../src/operations/subscriptions.ts';
 import { Api, newId } from './support/api.ts';
 
 describe.each(inject('servers'))('$name', ({ url }) => {
@@ -286,7 +287,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
   test('every operation of the list was called', () => {
     const elsewhere = [
       ...['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'epochs.open', 'epochs.list', 'system.info'],
-      ...[...capacity, ...webhookEndpoints, ...alerts].map(({ name }) => name),
+      ...[...capacity, ...webhookEndpoints, ...alerts, ...subscriptions].map(({ name }) => name),
     ];
     const missing = operations
       .map(({ name }) => name)

@@ -16,6 +16,10 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   notes: 'select, insert',
   grants: 'select, insert',
   grant_entries: 'select, insert',
+  plans: 'select, insert, update',
+  subscriptions: 'select, insert, update',
+  subscription_periods: 'select, insert, update',
+  subscription_events: 'select, insert',
   queues: 'select, insert, update',
   jobs: 'select, insert, update, delete',
   attempts: 'select, insert, delete',
@@ -51,6 +55,7 @@ export const FILLED_BY_DEFAULT: Readonly<Record<string, string>> = {
   attempts: 'tx',
   block_events: 'tx',
   alert_events: 'tx',
+  subscription_events: 'tx',
 };
 
 /** Of the role that serves, where the schema is still to be made by the one that asks, too: whether it is there, and why rights would not restrict it. */

@@ -72,7 +72,7 @@ export function subjectOf(input: LimitSubject, required: boolean): { type: strin
 }
 
 /** A zone by the name of a place: offsets and abbreviations know no summer, and not every machine reads them alike. */
-function zone(value: unknown): string {
+export function zone(value: unknown): string {
   const name = check.id('zone', value);
   const rule = `must be an IANA time zone such as Europe/Berlin, or UTC; got ${JSON.stringify(name)}`;
   if (!/^(UTC|[A-Za-z]+\/[A-Za-z0-9_+/-]+)$/.test(name)) throw new InvalidInput('zone', rule);

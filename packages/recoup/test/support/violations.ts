@@ -1,6 +1,7 @@
 // Rows that break a rule of the schema and nothing else, for every rule, beside rows that are fine.
 import * as capacity from './violations-of-capacity.ts';
 import * as events from './violations-of-events.ts';
+import * as subscriptions from './violations-of-subscriptions.ts';
 import * as windows from './violations-of-windows.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -44,6 +45,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   migrations: { number: 99, name: 'n', checksum: 'c', compatible_from: 1, applied_at: AT },
   ...capacity.ROWS,
   ...events.ROWS,
+  ...subscriptions.ROWS,
   ...windows.ROWS,
 };
 
@@ -109,6 +111,7 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
   epochs: [{ number: 32767 }],
   ...capacity.FINE,
   ...events.FINE,
+  ...subscriptions.FINE,
   ...windows.FINE,
 };
 
@@ -222,6 +225,7 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   epochs_number: [{ number: -1 }, { number: 32768 }],
   ...capacity.BROKEN,
   ...events.BROKEN,
+  ...subscriptions.BROKEN,
   ...windows.BROKEN,
 };
 
@@ -247,6 +251,7 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   migrations_pkey: [{}, { name: 'other' }],
   ...capacity.TWICE,
   ...events.TWICE,
+  ...subscriptions.TWICE,
   ...windows.TWICE,
 };
 
@@ -269,6 +274,7 @@ export const REWRITTEN: Readonly<Record<string, readonly string[]>> = Object.fro
     'upstream_events',
     'inbox_notes',
     'alert_events',
+    'subscription_events',
   ].map((table) => [
     `${table}_append_only`,
     [

@@ -10,6 +10,7 @@ import { keys } from './keys.ts';
 import type { Operation } from './operation.ts';
 import { queues } from './queues.ts';
 import { signals } from './signals.ts';
+import { subscriptions } from './subscriptions.ts';
 import { system } from './system.ts';
 import { wallets } from './wallets.ts';
 import { webhooks } from './webhooks.ts';
@@ -17,6 +18,7 @@ import { workers } from './workers.ts';
 
 export const operations: readonly Operation[] = [
   ...wallets,
+  ...subscriptions,
   ...jobs,
   ...signals,
   ...workers,
