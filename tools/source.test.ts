@@ -44,6 +44,7 @@ const LAYERS = [
     'worker',
     'sweeps',
     'testing',
+    'payments',
     'subscriptions',
     'alerts',
     'webhooks',
@@ -87,7 +88,7 @@ test('imports of the library point down', () => {
 
 test('SQL lives in transition files, queries, usable, verify, the feed, epochs, migrate and migrations', () => {
   const allowed =
-    /^packages\/recoup\/src\/(wallets|jobs|queues|inbox|upstreams|windows|sweeps|feed|alerts|webhooks|subscriptions)\/|\/(verify|testing|waking)\.ts$|\/db\/(epochs|migrate|pool|statement)\.ts$/;
+    /^packages\/recoup\/src\/(wallets|jobs|queues|inbox|upstreams|windows|sweeps|feed|alerts|webhooks|subscriptions|payments)\/|\/(verify|testing|waking)\.ts$|\/db\/(epochs|migrate|pool|statement)\.ts$/;
   const wrong = files('packages/recoup/src', /\.ts$/).filter(
     (path) =>
       !allowed.test(path) && /\b(insert into|update recoup|delete from|select .* from recoup\.)/.test(read(path)),

@@ -53,6 +53,31 @@ export const creditTransitions = {
     outcomes: ['revoked', 'canceling', 'resumed', 'duplicate'],
     refusals: ['no_subscription', 'subscription_ended'],
   },
+  'payment.tell': {
+    guard:
+      'what it is for and how much it is are as they were said before; for credit: paid, known what for, nothing granted yet',
+    effect:
+      'news is added (paid stays paid, the larger refund counts, a decided dispute stays so); the credit is granted once, and what is refunded or disputed is taken back in proportion',
+    outcomes: ['granted', 'adjusted', 'told'],
+    refusals: [
+      ...[
+        'conflict',
+        'no_wallet',
+        'no_subscription',
+        'already_subscribed',
+        'subscription_ended',
+        'balance_limit',
+        'wallet_busy',
+      ],
+    ],
+  },
+  'payment.settle': {
+    guard: 'no entry with the key of this booking; the payment is held',
+    effect:
+      'entry `clawback` or `restore` of the difference between what is taken back and what is to be; may go into debt',
+    outcomes: ['booked', 'duplicate'],
+    refusals: ['no_wallet', 'balance_limit', 'wallet_busy'],
+  },
 } as const satisfies Record<string, Transition>;
 
 /** The answers of one transition of credit or subscriptions. */

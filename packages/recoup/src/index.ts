@@ -56,6 +56,7 @@ export {
   transitions,
   type Verdict,
 } from './outcomes.ts';
+export type { Payment, TellPayment, ToldPayment } from './payments/payments.ts';
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type {

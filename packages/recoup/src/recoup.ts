@@ -15,6 +15,7 @@ import { Inbox } from './inbox/inbox.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
 import { checkOptions, type OpenOptions } from './options.ts';
+import { Payments } from './payments/payments.ts';
 import { Queues } from './queues/configure.ts';
 import { type Atomically, Subscriptions } from './subscriptions/subscriptions.ts';
 import { Sweeper, type Swept } from './sweeps/sweeper.ts';
@@ -36,6 +37,7 @@ export interface InTransaction {
   readonly upstreams: Upstreams;
   readonly inbox: Inbox;
   readonly subscriptions: Subscriptions;
+  readonly payments: Payments;
 }
 
 /** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
@@ -68,6 +70,7 @@ export class Recoup implements AsyncDisposable {
   readonly webhooks: Webhooks;
   readonly alerts: Alerts;
   readonly subscriptions: Subscriptions;
+  readonly payments: Payments;
   readonly #pools: Pools;
   readonly #batches: BatchingRunner;
   /** The batches, told to the tracer where there is one. */
@@ -108,6 +111,7 @@ export class Recoup implements AsyncDisposable {
     this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
     this.inbox = new Inbox(this.#runner);
     this.subscriptions = new Subscriptions(this.#runner, this.#atomically);
+    this.payments = new Payments(this.#runner, this.#atomically);
     this.feed = new Feed(this.#runner);
     this.epochs = new Epochs(pools);
     this.webhooks = new Webhooks(this.#runner);
@@ -156,6 +160,7 @@ export class Recoup implements AsyncDisposable {
       upstreams: new Upstreams(runner, this.#decoding, this.#estimates),
       inbox: new Inbox(runner),
       subscriptions: new Subscriptions(runner, (fn) => fn(runner)),
+      payments: new Payments(runner, (fn) => fn(runner)),
     };
   }
 

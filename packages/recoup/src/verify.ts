@@ -8,6 +8,7 @@ import type { Pools } from './db/pool.ts';
 import { inSchema } from './db/schema.ts';
 import { inboxChecks } from './inbox/checks.ts';
 import { onlyFields, optionalInteger } from './input.ts';
+import { paymentChecks } from './payments/checks.ts';
 import { subscriptionChecks } from './subscriptions/checks.ts';
 import { upstreamChecks } from './upstreams/checks.ts';
 import { quotaCheck } from './upstreams/quota.ts';
@@ -170,6 +171,7 @@ order by 1, 2, 4 limit $1`,
   ...upstreamChecks,
   ...creditChecks,
   ...subscriptionChecks,
+  ...paymentChecks,
   ...inboxChecks,
   quotaCheck,
   ...windowChecks,

@@ -16,6 +16,7 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   notes: 'select, insert',
   grants: 'select, insert',
   grant_entries: 'select, insert',
+  payments: 'select, insert, update',
   plans: 'select, insert, update',
   subscriptions: 'select, insert, update',
   subscription_periods: 'select, insert, update',
