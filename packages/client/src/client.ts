@@ -66,6 +66,7 @@ export class RecoupClient implements Calls {
   readonly wallets: Calls['wallets'];
   readonly plans: Calls['plans'];
   readonly subscriptions: Calls['subscriptions'];
+  readonly payments: Calls['payments'];
   readonly jobs: Calls['jobs'];
   readonly upstreamRefs: Calls['upstreamRefs'];
   readonly queues: Calls['queues'];
@@ -100,6 +101,7 @@ export class RecoupClient implements Calls {
     this.wallets = calls.wallets;
     this.plans = calls.plans;
     this.subscriptions = calls.subscriptions;
+    this.payments = calls.payments;
     this.jobs = calls.jobs;
     this.upstreamRefs = calls.upstreamRefs;
     this.queues = calls.queues;

@@ -12,7 +12,7 @@ const SECRET = 'whsec_c2VjcmV0IG9mIGEgc2VuZGVyIG9mIG91cnM=';
 let stand: Stand;
 let client: RecoupClient;
 beforeAll(async () => {
-  stand = await Stand.start({ webhookSecrets: { generic: [SECRET] } });
+  stand = await Stand.start({ webhookSecrets: { generic: [SECRET] }, paymentSecrets: { generic: [SECRET] } });
   client = stand.client;
 });
 afterAll(async () => {
@@ -163,7 +163,7 @@ describe('every operation', () => {
 
   test('webhook endpoints, deliveries, alerts', () => endpointsAndAlerts(client));
 
-  test('plans and subscriptions', () => plansAndSubscriptions(client));
+  test('plans and subscriptions', () => plansAndSubscriptions(client, SECRET));
 
   test('the feed, pulled and streamed: the same events in the same order, from any cursor', async () => {
     const wallet = await stand.wallet();

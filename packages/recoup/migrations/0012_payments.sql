@@ -33,3 +33,10 @@ create table recoup.payments (
 create index payments_wallet on recoup.payments (granted_in, first_at) where granted_in is not null;
 -- Paid and not granted: somebody has to look.
 create index payments_open on recoup.payments (first_at, id) where paid and granted = 0;
+
+-- Other ids of a payment: an invoice and the charge that paid it are one.
+create table recoup.payment_ids (
+  id text collate "C" constraint payment_ids_pkey primary key,
+  payment_id text collate "C" not null,
+  constraint payment_ids_other check (id <> payment_id)
+);

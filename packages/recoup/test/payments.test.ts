@@ -105,6 +105,30 @@ onEvery('a payment of a subscription begins its period once; one without a place
   expect(await ledger(s, wallet)).toEqual([]);
 });
 
+onEvery('what was told under two ids of one payment is of one, whichever came first', async (s) => {
+  for (const order of [
+    [0, 1, 2],
+    [2, 1, 0],
+    [1, 2, 0],
+    [0, 2, 1],
+    [2, 0, 1],
+  ]) {
+    const wallet = await s.wallet();
+    const [invoice, charge] = [newId('stripe:in'), newId('stripe:pi')];
+    const news: TellPayment[] = [
+      { payment: invoice, purchase: { wallet, credits: 100 }, amount: 1000, paid: true },
+      { payment: invoice, also: charge },
+      { payment: charge, refunded: 250, amount: 1000, dispute: { id: 'd', amount: 100, state: 'open' } },
+    ];
+    for (const index of order) await s.recoup.payments.tell(news[index]!);
+    await s.recoup.payments.tell({ payment: charge, refunded: 300 });
+    expect(await balance(s, wallet), order.join()).toBe(60);
+    await Promise.all(news.map((one) => s.recoup.payments.tell(one)));
+    expect(await balance(s, wallet), order.join()).toBe(60);
+    expect(await s.recoup.payments.missing([invoice, charge])).toEqual([]);
+  }
+});
+
 onEvery('what contradicts what was said is refused and changes nothing', async (s) => {
   const { wallet, tell, paid } = await bought(s);
   await tell(paid);

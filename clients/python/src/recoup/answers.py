@@ -197,6 +197,32 @@ class StrayPayment(TypedDict):
     at: str
 
 
+class ToldPayment(TypedDict):
+    outcome: Literal["granted", "adjusted", "told"]
+    granted: int
+    taken: int
+
+
+class Payment(TypedDict):
+    payment: str
+    wallet: Optional[str]
+    subscription: Optional[str]
+    amount: Optional[int]
+    paid: bool
+    refunded: int
+    disputes: Dict[str, Any]
+    granted: int
+    taken: int
+    firstAt: str
+    toldAt: str
+
+
+class PaymentTaken(TypedDict):
+    outcome: str
+    payment: Optional[str]
+    code: Optional[str]
+
+
 class Job(TypedDict):
     wallet: str
     id: str
@@ -784,6 +810,14 @@ class SubscriptionsHistoryAnswer(TypedDict):
 
 class SubscriptionsStraysAnswer(TypedDict):
     payments: List["StrayPayment"]
+
+
+class PaymentsListAnswer(TypedDict):
+    payments: List["Payment"]
+
+
+class PaymentsMissingAnswer(TypedDict):
+    missing: List[str]
 
 
 class JobsGetAnswer(TypedDict):

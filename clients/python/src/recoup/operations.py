@@ -279,6 +279,41 @@ class Subscriptions(Group):
         return self._client._call("subscriptions.strays", {"before": before, "limit": limit}, options)
 
 
+class Payments(Group):
+    def tell(self, *, payment: str, purchase: Dict[str, Any] = OMIT, subscription: str = OMIT, also: str = OMIT, amount: int = OMIT, paid: bool = OMIT, refunded: int = OMIT, dispute: Dict[str, Any] = OMIT, options: Optional[Options] = None) -> "ToldPayment":
+        """Say something of a payment, in any order and any number of times: its credit follows.
+
+        payment: The payment’s id at its provider, with the provider’s name.
+        subscription: Instead: the subscription whose period it pays for. 1 to 200 printable characters, not "." or "..".
+        also: Another id of the same payment.
+        amount: All of it, in the currency’s smallest unit.
+        paid: True once the money has come.
+        refunded: How much was given back so far, all refunds together.
+        """
+        return self._client._call("payments.tell", {"payment": payment, "purchase": purchase, "subscription": subscription, "also": also, "amount": amount, "paid": paid, "refunded": refunded, "dispute": dispute}, options)
+
+    def list(self, *, open: bool = OMIT, before: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "PaymentsListAnswer":
+        """Payments, newest first; or only those that are paid and granted nothing.
+
+        open: Only those that are paid and granted nothing: somebody has to look.
+        before: RFC 3339. Only older ones.
+        limit: At most this many.
+        """
+        return self._client._call("payments.list", {"open": open, "before": before, "limit": limit}, options)
+
+    def missing(self, *, payments: List[str], options: Optional[Options] = None) -> "PaymentsMissingAnswer":
+        """Which of these are not known as paid and granted: a provider’s export against the ledger."""
+        return self._client._call("payments.missing", {"payments": payments}, options)
+
+    def take(self, *, provider: Literal["stripe", "generic"], body: Any, options: Optional[Options] = None) -> "PaymentTaken":
+        """The webhook of a provider of payments.
+
+        provider: Who sends it.
+        body: As it was signed: the bytes, or an object.
+        """
+        return self._client._call("payments.take", {"provider": provider, "body": body}, options)
+
+
 class Jobs(Group):
     def submit(self, *, wallet: str, job: str, queue: Optional[str], price: int, payload: Any = OMIT, priority: int = OMIT, not_before: str = OMIT, delay_ms: int = OMIT, max_failures: int = OMIT, labels: Dict[str, Any] = OMIT, deadline_ms: int = OMIT, upstream_ref: str = OMIT, options: Optional[Options] = None) -> "Submitted":
         """Charge the price and queue the job.
@@ -1210,6 +1245,7 @@ class Groups:
         self.wallets = Wallets(self)
         self.plans = Plans(self)
         self.subscriptions = Subscriptions(self)
+        self.payments = Payments(self)
         self.jobs = Jobs(self)
         self.upstream_refs = UpstreamRefs(self)
         self.queues = Queues(self)
@@ -1255,6 +1291,10 @@ OPERATIONS: Dict[str, Operation] = {
     "subscriptions.history": Operation("GET", "/v1/subscriptions/{subscription}/history", (), None, None, None, None, True),
     "subscriptions.list": Operation("GET", "/v1/subscriptions", ("customer", "status", "cursor", "limit",), None, None, "subscriptions", None, True),
     "subscriptions.strays": Operation("GET", "/v1/stray-payments", ("before", "limit",), None, None, None, None, True),
+    "payments.tell": Operation("PUT", "/v1/payments/{payment}", (), "fields", None, None, 4194304, True),
+    "payments.list": Operation("GET", "/v1/payments", ("open", "before", "limit",), None, None, None, None, True),
+    "payments.missing": Operation("POST", "/v1/batch/payments/missing", (), "fields", None, None, 4194304, True),
+    "payments.take": Operation("POST", "/v1/payment-webhooks/{provider}", (), "whole", None, None, 4194304, True),
     "jobs.submit": Operation("PUT", "/v1/wallets/{wallet}/jobs/{job}", (), "fields", None, None, 4194304, True),
     "jobs.get": Operation("GET", "/v1/wallets/{wallet}/jobs/{job}", (), None, None, None, None, True),
     "jobs.submitMany": Operation("POST", "/v1/batch/jobs", (), "fields", None, None, 33554432, True),

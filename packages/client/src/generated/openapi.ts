@@ -442,6 +442,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/payments/{payment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say something of a payment, in any order and any number of times: its credit follows
+         * @description Granted once when it is paid; what is refunded or disputed is taken back in proportion, into debt if need be.
+         *
+         *     Scopes: app, operator, admin.
+         */
+        put: operations["payments.tell"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Payments, newest first; or only those that are paid and granted nothing
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["payments.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batch/payments/missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Which of these are not known as paid and granted: a provider’s export against the ledger
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        post: operations["payments.missing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payment-webhooks/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The webhook of a provider of payments
+         * @description Stripe signs with the secret of its endpoint; senders of yours after Standard Webhooks, with what `payments.tell` takes as the body.
+         *
+         *     No key: it carries its own proof.
+         */
+        post: operations["payments.take"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/wallets/{wallet}/jobs/{job}": {
         parameters: {
             query?: never;
@@ -2256,6 +2340,44 @@ export interface components {
              */
             at: string;
         };
+        ToldPayment: {
+            /** @enum {string} */
+            outcome: "granted" | "adjusted" | "told";
+            granted: number;
+            taken: number;
+        };
+        Payment: {
+            payment: string;
+            wallet: string | null;
+            subscription: string | null;
+            amount: number | null;
+            paid: boolean;
+            refunded: number;
+            /** @description By id: amount and state. */
+            disputes: {
+                [key: string]: unknown;
+            };
+            /** @description Credits; 0: none. */
+            granted: number;
+            /** @description How much of them is taken back at present. */
+            taken: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            toldAt: string;
+        };
+        PaymentTaken: {
+            /** @description Of payment.tell; `ignored`, or `open`: kept for a person. */
+            outcome: string;
+            payment: string | null;
+            code: string | null;
+        };
         Job: {
             wallet: string;
             id: string;
@@ -3818,6 +3940,151 @@ export interface operations {
                     "application/json": {
                         payments: components["schemas"]["StrayPayment"][];
                     };
+                };
+            };
+        };
+    };
+    "payments.tell": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The payment’s id at its provider, with the provider’s name. */
+                payment: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    purchase?: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description What it buys. */
+                        credits: number;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339. When what is left of it expires.
+                         */
+                        expiresAt?: string;
+                        /** @description What is used first: 0 before 1. */
+                        priority?: number;
+                    };
+                    /** @description Instead: the subscription whose period it pays for. 1 to 200 printable characters, not "." or "..". */
+                    subscription?: string;
+                    /** @description Another id of the same payment. */
+                    also?: string;
+                    /** @description All of it, in the currency’s smallest unit. */
+                    amount?: number;
+                    /** @description True once the money has come. */
+                    paid?: boolean;
+                    /** @description How much was given back so far, all refunds together. */
+                    refunded?: number;
+                    dispute?: {
+                        /** @description Of the dispute. 1 to 200 printable characters, not "." or "..". */
+                        id: string;
+                        /** @description The part in dispute. */
+                        amount: number;
+                        /** @enum {string} */
+                        state: "open" | "won" | "lost";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToldPayment"];
+                };
+            };
+        };
+    };
+    "payments.list": {
+        parameters: {
+            query?: {
+                /** @description Only those that are paid and granted nothing: somebody has to look. */
+                open?: boolean;
+                /** @description RFC 3339. Only older ones. */
+                before?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        payments: components["schemas"]["Payment"][];
+                    };
+                };
+            };
+        };
+    };
+    "payments.missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    payments: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        missing: string[];
+                    };
+                };
+            };
+        };
+    };
+    "payments.take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Who sends it. */
+                provider: "stripe" | "generic";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentTaken"];
                 };
             };
         };

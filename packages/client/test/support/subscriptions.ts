@@ -1,9 +1,10 @@
 // The operations on plans and subscriptions, each once through the client.
+import { Webhook } from 'standardwebhooks';
 import { expect } from 'vitest';
 import type { RecoupClient } from '../../src/index.ts';
 import { collect, newId } from './stand.ts';
 
-export async function plansAndSubscriptions(client: RecoupClient): Promise<void> {
+export async function plansAndSubscriptions(client: RecoupClient, secret: string): Promise<void> {
   const [plan, subscription] = [newId('a/plan ä'), newId('a/subscription ä')];
   const of = { customer: newId('customer'), wallet: newId('wallet') };
   await client.wallets.open(of);
@@ -33,5 +34,26 @@ export async function plansAndSubscriptions(client: RecoupClient): Promise<void>
   expect(own).toHaveLength(1);
   expect((await client.subscriptions.list({ customer: of.customer })).subscriptions).toEqual(own);
   expect((await client.subscriptions.strays({ limit: 1 })).payments).toEqual([]);
+  const payment = newId('a/payment ä');
+  const bought = { payment, purchase: { wallet: of.wallet, credits: 50 }, amount: 500, paid: true };
+  expect(await client.payments.tell(bought)).toEqual({ outcome: 'granted', granted: 50, taken: 0 });
+  expect(await client.payments.tell({ payment, refunded: 250 })).toEqual({
+    outcome: 'adjusted',
+    granted: 50,
+    taken: 25,
+  });
+  expect((await client.payments.list({ limit: 1 })).payments).toMatchObject([{ payment, taken: 25 }]);
+  expect(await client.payments.missing({ payments: [payment, 'none'] })).toEqual({ missing: ['none'] });
+  const body = JSON.stringify({ payment, refunded: 500 });
+  const now = new Date();
+  const headers = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign('msg_1', now, body),
+  };
+  const taken = await client.payments.take({ provider: 'generic', body }, { headers });
+  expect(taken).toEqual({ outcome: 'adjusted', payment, code: null });
+  const unsigned = client.payments.take({ provider: 'generic', body: { payment } });
+  await expect(unsigned).rejects.toMatchObject({ code: 'bad_signature', status: 401 });
   await expect(client.subscriptions.get({ subscription: 'none' })).rejects.toMatchObject({ code: 'no_subscription' });
 }

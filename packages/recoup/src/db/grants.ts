@@ -17,6 +17,7 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   grants: 'select, insert',
   grant_entries: 'select, insert',
   payments: 'select, insert, update',
+  payment_ids: 'select, insert',
   plans: 'select, insert, update',
   subscriptions: 'select, insert, update',
   subscription_periods: 'select, insert, update',

@@ -1,11 +1,13 @@
 // The payments of a handle: what a provider says of them, and the credit that follows from it.
 import type { CreditOutcome } from '../credit-outcomes.ts';
 import type { Runner } from '../db/runner.ts';
+import type { InputOf } from '../db/statement.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import { type Atomically, Subscriptions } from '../subscriptions/subscriptions.ts';
 import { grantEntry } from '../wallets/grant.ts';
 import { refusalOf } from '../wallets/inputs.ts';
+import { holdPayments, namePayment } from './hold.ts';
 import { listPayments, type PaymentState } from './queries.ts';
 import { markGranted, settlePayment } from './settle.ts';
 import { type PaymentRow, tellPayment } from './tell.ts';
@@ -19,6 +21,8 @@ export interface TellPayment {
   purchase?: { wallet: string; credits: number; expiresAt?: Date; priority?: number };
   /** or a period of a subscription. */
   subscription?: string;
+  /** Another id of the same payment (the charge of an invoice): what is told under either is of one. */
+  also?: string;
   /** All of it, in the currency's smallest unit. */
   amount?: number;
   /** True once the money has come. */
@@ -38,12 +42,12 @@ export interface ToldPayment {
 }
 
 /** A payment as it is known. */
-export interface Payment extends Omit<PaymentState, 'firstAt' | 'toldAt'> {
+export interface Payment extends Omit<PaymentState, 'firstAt' | 'toldAt' | 'asked'> {
   firstAt: Date;
   toldAt: Date;
 }
 
-const FIELDS = ['payment', 'purchase', 'subscription', 'amount', 'paid', 'refunded', 'dispute'];
+const FIELDS = ['payment', 'also', 'purchase', 'subscription', 'amount', 'paid', 'refunded', 'dispute'];
 
 export class Payments {
   readonly #runner: Runner;
@@ -61,13 +65,9 @@ export class Payments {
    * `no_wallet`, `no_subscription`, `already_subscribed`, `subscription_ended`, `balance_limit`, `wallet_busy`.
    */
   async tell(input: TellPayment): Promise<ToldPayment> {
-    const row = tellInput(input);
+    const { also_id, ...row } = tellInput(input);
     const told = await this.#atomically(async (runner) => {
-      const known = await runner.call(tellPayment, row);
-      if (known.outcome === 'conflict')
-        throw new Refusal('conflict', 'The payment was for something else, or of another amount.', {
-          payment: row.payment_id,
-        });
+      const known = await add(runner, row, also_id);
       const { credits, refusal } = await granting(runner, known);
       // Kept: that it was paid, and why it granted nothing.
       if (refusal) return { refusal };
@@ -120,9 +120,32 @@ export class Payments {
   async missing(payments: readonly string[]): Promise<string[]> {
     const ids = check.list('payments', payments).map((id, index) => check.id(`payments[${index}]`, id));
     const known = await this.#runner.read(listPayments, [{ ids: [...new Set(ids)], count: ids.length }]);
-    const granted = new Set(known.filter((row) => row.granted > 0).map((row) => row.payment));
+    const granted = new Set(known.filter((row) => row.granted > 0).map((row) => row.asked));
     return ids.filter((id) => !granted.has(id));
   }
+}
+
+type Row = Omit<ReturnType<typeof tellInput>, 'also_id'>;
+
+/** Adds the news to what is known of the payment, with what was told under its other id. */
+async function add(runner: Runner, row: Row, also_id: string | null): Promise<PaymentRow> {
+  const ids = also_id === null ? [row.payment_id] : [row.payment_id, also_id];
+  await runner.read(holdPayments, [{ ids }]);
+  const [named] = await runner.read(namePayment, [{ payment_id: row.payment_id, also_id: also_id ?? row.payment_id }]);
+  const { payment, other } = named!;
+  const say = async (news: InputOf<typeof tellPayment.columns>) => {
+    const known = await runner.call(tellPayment, { ...news, payment_id: payment });
+    if (known.outcome === 'conflict')
+      throw new Refusal('conflict', 'The payment was for something else, or of another amount.', { payment });
+    return known;
+  };
+  if (other) {
+    const { wallet: wallet_id, subscription: subscription_id, credits, amount, paid, refunded } = other;
+    await say({ wallet_id, subscription_id, credits, amount, paid, refunded });
+    for (const [dispute, [dispute_amount, dispute_state]] of Object.entries(other.disputes))
+      await say({ dispute, dispute_amount, dispute_state });
+  }
+  return say(row);
 }
 
 interface Granted {
@@ -172,7 +195,8 @@ function tellInput(input: TellPayment) {
   if (purchase !== undefined) check.onlyFields('purchase', purchase, ['wallet', 'credits', 'expiresAt', 'priority']);
   if (dispute !== undefined) check.onlyFields('dispute', dispute, ['id', 'amount', 'state']);
   return {
-    payment_id: paymentId(input.payment),
+    payment_id: paymentId('payment', input.payment),
+    also_id: (input.also ?? null) === null ? null : paymentId('also', input.also),
     wallet_id: purchase ? check.id('purchase.wallet', purchase.wallet) : null,
     credits: purchase ? check.amount('purchase.credits', purchase.credits, 1) : null,
     expires_at: purchase ? check.instant('purchase.expiresAt', purchase.expiresAt) : null,
@@ -188,14 +212,13 @@ function tellInput(input: TellPayment) {
 }
 
 /** Keys of entries hold the id and a little more. */
-function paymentId(value: unknown): string {
-  const id = check.id('payment', value);
-  if ([...id].length > 150)
-    throw new InvalidInput('payment', `must have at most 150 characters; got ${[...id].length}`);
+function paymentId(field: string, value: unknown): string {
+  const id = check.id(field, value);
+  if ([...id].length > 150) throw new InvalidInput(field, `must have at most 150 characters; got ${[...id].length}`);
   return id;
 }
 
-const decode = ({ firstAt, toldAt, ...row }: PaymentState): Payment => ({
+const decode = ({ firstAt, toldAt, asked: _, ...row }: PaymentState): Payment => ({
   ...row,
   firstAt: new Date(firstAt),
   toldAt: new Date(toldAt),

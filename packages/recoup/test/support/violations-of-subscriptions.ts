@@ -1,4 +1,4 @@
-// Rows that break a rule of the schema of plans and subscriptions, beside rows that are fine.
+// Rows that break a rule of the schema of plans, subscriptions and payments, beside rows that are fine.
 import type { Row } from './violations.ts';
 
 const AT = '2030-01-01T00:00:00Z';
@@ -25,9 +25,15 @@ export const ROWS: Readonly<Record<string, Row>> = {
   subscription_periods: {
     ...{ subscription_id: 's', period: 0, period_start: AT, period_end: LATER, granted: 0, earned: 0, earned_at: AT },
   },
+  payments: {
+    ...{ id: 'p', wallet_id: 'w', credits: 5, amount: 10, paid: true, refunded: 0, disputes: '{}', granted_in: 'w' },
+    ...{ granted_seq: 1, granted: 5, taken: 0, bookings: 0, first_at: AT, told_at: AT },
+  },
+  payment_ids: { id: 'a', payment_id: 'p' },
   subscription_events: { subscription_id: 's', number: 1, type: 'started', at: AT, plan_id: 'p', key: 'k', tx: '1' },
 };
 
+const nothing = { granted_in: null, granted_seq: null, granted: 0 };
 const bare = { period: null, anchor_at: null, period_start: null, period_end: null };
 
 export const FINE: Readonly<Record<string, readonly Row[]>> = {
@@ -41,6 +47,11 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
     { ...bare, status: 'pending' },
     { ...bare, status: 'expired', due_at: null, ended_at: AT },
     { status: 'revoked', due_at: null, ended_at: AT },
+  ],
+  payments: [
+    { taken: 5, bookings: 1, refunded: 10, priority: 0 },
+    { ...nothing, wallet_id: null, credits: null, paid: false, amount: null },
+    { wallet_id: null, credits: null, subscription_id: 's', priority: 9 },
   ],
   subscription_periods: [{ granted: 5, earned: 0.5, earned_at: LATER }],
   subscription_events: [
@@ -76,6 +87,21 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
     { earned_at: '2029-12-31T23:59:59Z' },
     { earned_at: '2030-02-01T00:00:01Z' },
   ],
+  payments_for: [{ subscription_id: 's' }],
+  payments_credits: [{ credits: null }, { credits: 0 }, { credits: BIG }, { wallet_id: null }],
+  payments_priority: [{ priority: -1 }, { priority: 10 }],
+  payments_amount: [{ amount: 0 }, { amount: BIG }],
+  payments_refunded: [{ refunded: -1 }, { refunded: BIG }],
+  payments_granted: [
+    { granted_seq: null },
+    { granted_in: null },
+    { granted: 0 },
+    { ...nothing, granted: -1, taken: -1 },
+    { paid: false },
+  ],
+  payments_taken: [{ taken: -1 }, { taken: 6 }],
+  payments_bookings: [{ bookings: -1 }],
+  payment_ids_other: [{ payment_id: 'a' }],
   subscription_events_type: [{ type: 'paid' }],
 };
 
@@ -85,6 +111,8 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   subscriptions_live: [{ status: 'past_due' }, { ...bare, id: 'other', status: 'pending' }],
   subscription_periods_pkey: [{}, { period_start: '2029-12-31T00:00:00Z' }],
   subscription_periods_start: [{}, { period: 1 }],
+  payments_pkey: [{}, { amount: 11 }],
+  payment_ids_pkey: [{}, { payment_id: 'q' }],
   subscription_events_pkey: [{}, { key: 'other' }],
   subscription_events_once: [{}, { number: 2 }],
 };

@@ -8,6 +8,7 @@ import { feed } from './feed.ts';
 import { jobs } from './jobs.ts';
 import { keys } from './keys.ts';
 import type { Operation } from './operation.ts';
+import { payments } from './payments.ts';
 import { queues } from './queues.ts';
 import { signals } from './signals.ts';
 import { subscriptions } from './subscriptions.ts';
@@ -19,6 +20,7 @@ import { workers } from './workers.ts';
 export const operations: readonly Operation[] = [
   ...wallets,
   ...subscriptions,
+  ...payments,
   ...jobs,
   ...signals,
   ...workers,

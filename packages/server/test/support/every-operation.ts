@@ -21,7 +21,7 @@ export async function callEvery(api: Api, secret: string): Promise<void> {
   await endpoints(api);
   await keysAndReads(api);
   // The streams and webhooks were called by hand; an epoch is opened by the role that owns the schema.
-  const others = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'epochs.open'];
+  const others = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'payments.take', 'epochs.open'];
   const missing = operations.map(({ name }) => name).filter((name) => !api.called.has(name));
   expect(missing.filter((name) => !others.includes(name))).toEqual([]);
 }
@@ -207,6 +207,17 @@ async function subscriptions(api: Api): Promise<void> {
   await api.call('subscriptions.list', { customer });
   await api.call('subscriptions.cancel', { subscription, at: 'now' });
   await api.call('subscriptions.strays', { limit: 1 });
+  const payment = newId('payment');
+  const bought = {
+    payment,
+    purchase: { wallet, credits: 5, expiresAt: '2040-01-01T00:00:00Z' },
+    amount: 50,
+    paid: true,
+  };
+  await api.call('payments.tell', bought);
+  await api.call('payments.tell', { payment, dispute: { id: 'd', amount: 10, state: 'open' } });
+  await api.call('payments.list', { limit: 1 });
+  await api.call('payments.missing', { payments: [payment] });
 }
 
 async function endpoints(api: Api): Promise<void> {
