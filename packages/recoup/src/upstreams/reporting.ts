@@ -69,6 +69,8 @@ export interface Decoding {
   onDropped: (dropped: DroppedHint) => void;
   /** The provider of each upstream that was met: it never changes. */
   providers: Map<string, string>;
+  /** This machine's clock: how old an answer is goes by it. */
+  now: () => number;
 }
 
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
@@ -165,7 +167,9 @@ export class Reporting {
   async note(input: Note): Promise<Noted> {
     const row = noteInput(input);
     const found =
-      input.answer === undefined ? windowRows(input) : await this.#decode(row, checkAnswer(input.answer), input);
+      input.answer === undefined
+        ? windowRows(input, this.#decoding.now())
+        : await this.#decode(row, checkAnswer(input.answer), input);
     const { upstream_id, started_at, elapsed_ms, actor } = row;
     const when = { started_at, elapsed_ms, actor, ...(input.subject && { subject_type: input.subject }) };
     const { outcome, closed } = await this.#note(upstream_id, found, when);
@@ -193,9 +197,9 @@ export class Reporting {
     checkAnswer(answer);
     const upstream = row.upstream_id;
     const provider = this.#decoding.providers.get(upstream) ?? (await this.#provider(upstream));
-    const { rules, onDropped } = this.#decoding;
+    const { rules, onDropped, now } = this.#decoding;
     const [model, capability] = [input.model ?? null, input.capability ?? null];
-    const found = decoded(answer, { provider, model, capability, rules });
+    const found = decoded(answer, { provider, model, capability, rules, now: now() });
     for (const one of found.facts.dropped) onDropped({ ...one, upstream, provider });
     return found;
   }
