@@ -100,7 +100,7 @@ export class Recoup implements AsyncDisposable {
     this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
     const onDropped = quiet(options.onDropped ?? (() => {}), this.#onError);
-    const now = options.now ?? Date.now;
+    const now = options.now ?? (() => Date.now());
     this.#decoding = { rules: options.decoderRules, onDropped, providers: new Map(), now };
     this.#estimates = new Estimates(this.#reports);
     this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
