@@ -81,7 +81,7 @@ select coalesce(json_agg(json_build_object('pool', pool, 'total', total, 'on', "
 from found left join out using (pool)`,
 );
 
-/** So many of each priority are looked at for when to come back: an estimate anyway. */
+/** So many that are back first are looked at for when to come back. */
 const NEAREST = 20;
 
 /** What decides when pools are back: of each the upstreams that are usable first. */
