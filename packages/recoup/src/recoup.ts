@@ -106,7 +106,8 @@ export class Recoup implements AsyncDisposable {
     this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
     const onDropped = quiet(options.onDropped ?? (() => {}), this.#onError);
-    this.#decoding = { rules: options.decoderRules, onDropped, providers: new Map() };
+    const now = options.now ?? (() => Date.now());
+    this.#decoding = { rules: options.decoderRules, onDropped, providers: new Map(), now };
     this.#estimates = new Estimates(this.#reports);
     this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
     this.inbox = new Inbox(this.#runner);
