@@ -69,6 +69,8 @@ export interface Decoding {
   onDropped: (dropped: DroppedHint) => void;
   /** The provider of each upstream that was met: it never changes. */
   providers: Map<string, string>;
+  /** Told of a block that waits for a probe when its time is up: who asks may sleep past that. */
+  onGated: () => void;
 }
 
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
@@ -212,6 +214,7 @@ export class Reporting {
     const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
     const { provider, closed, began } = answer;
     this.knows(row.upstream_id, provider);
+    if (answer.gated && !this.#runner.db.inTransaction) this.#decoding.onGated();
     for (const [policy, how] of answer.recoveries ?? []) this.#runner.observe('block.recover', how, { policy });
     const outcome = answer.outcome as Reported['outcome'];
     // Also of one that changes nothing: it may have held the row when others passed over it.
