@@ -57,6 +57,13 @@ export {
   type Verdict,
 } from './outcomes.ts';
 export type { Payment, TellPayment, ToldPayment } from './payments/payments.ts';
+export { probeTransitions } from './probe-outcomes.ts';
+export type { HttpProber, ProbeOutcome } from './probes/asking.ts';
+export { type HttpProbe, METHODS as PROBE_METHODS } from './probes/http.ts';
+export type { ProbeQuestion, ProbeResult, Prober, ProbeSaid, SetProber } from './probes/inputs.ts';
+export type { Probe, ProberOf, Probes, Progress, Recheck, RecheckFilter } from './probes/probes.ts';
+export type { Probed } from './probes/probing.ts';
+export type { ProbeScore } from './probes/report.ts';
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
 export type {

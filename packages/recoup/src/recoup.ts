@@ -1,4 +1,5 @@
 // The handle: opens a database, holds its parts together, joins callers' transactions, closes.
+import { hostname } from 'node:os';
 import type pg from 'pg';
 import { type AlertAges, Alerts } from './alerts/alerts.ts';
 import { BatchingRunner } from './db/batch.ts';
@@ -16,6 +17,10 @@ import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
 import { checkOptions, type OpenOptions } from './options.ts';
 import { Payments } from './payments/payments.ts';
+import { Asking } from './probes/asking.ts';
+import { probersInput } from './probes/inputs.ts';
+import { Probes } from './probes/probes.ts';
+import { ASKER, Probing } from './probes/probing.ts';
 import { Queues } from './queues/configure.ts';
 import { type Atomically, Subscriptions } from './subscriptions/subscriptions.ts';
 import { Sweeper, type Swept } from './sweeps/sweeper.ts';
@@ -71,6 +76,7 @@ export class Recoup implements AsyncDisposable {
   readonly alerts: Alerts;
   readonly subscriptions: Subscriptions;
   readonly payments: Payments;
+  readonly probes: Probes;
   readonly #pools: Pools;
   readonly #batches: BatchingRunner;
   /** The batches, told to the tracer where there is one. */
@@ -79,6 +85,7 @@ export class Recoup implements AsyncDisposable {
   readonly #reports: Runner;
   readonly #waking: Waking;
   readonly #sweeper: Sweeper;
+  readonly #probing: Probing;
   readonly #workers = new Set<Worker>();
   readonly #onTransition: Runner['observe'];
   readonly #onError: (error: Error) => void;
@@ -90,7 +97,12 @@ export class Recoup implements AsyncDisposable {
   /** Use `open()`. */
   constructor(
     pools: Pools,
-    options: Omit<OpenOptions, 'pruneAfterMs'> & { pollMs: number; pruneAfterMs: number | null; alertAges: AlertAges },
+    options: Omit<OpenOptions, 'pruneAfterMs'> & {
+      pollMs: number;
+      pruneAfterMs: number | null;
+      alertAges: AlertAges;
+      probesAtOnce: number;
+    },
   ) {
     this.#pools = pools;
     this.#onError = quiet(options.onError ?? ((error: Error) => console.error(`recoup: ${error.message}`)), () => {});
@@ -107,7 +119,13 @@ export class Recoup implements AsyncDisposable {
     this.queues = new Queues(this.#runner, this.#reports);
     const onDropped = quiet(options.onDropped ?? (() => {}), this.#onError);
     const now = options.now ?? (() => Date.now());
-    this.#decoding = { rules: options.decoderRules, onDropped, providers: new Map(), now };
+    this.#decoding = {
+      rules: options.decoderRules,
+      onDropped,
+      providers: new Map(),
+      now,
+      onGated: () => this.#waking.wake(ASKER),
+    };
     this.#estimates = new Estimates(this.#reports);
     this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
     this.inbox = new Inbox(this.#runner);
@@ -125,7 +143,18 @@ export class Recoup implements AsyncDisposable {
       onError: this.#onError,
       onSweep: quiet(options.onSweep ?? (() => {}), this.#onError),
     });
-    if (options.sweep ?? true) this.#sweeper.start();
+    const asking = new Asking(this.#runner, this.#decoding, probersInput(options.probers), options.httpProber);
+    this.#probing = new Probing(this.#runner, this.#waking, asking, {
+      holder: `${options.applicationName ?? 'recoup'} ${hostname()} ${process.pid}`,
+      capMs: this.#pollMs,
+      atOnce: options.probesAtOnce,
+      onError: this.#onError,
+    });
+    this.probes = new Probes(this.#runner, this.#reports, this.#probing, () => this.#waking.wake(ASKER));
+    if (options.sweep ?? true) {
+      this.#sweeper.start();
+      this.#probing.start();
+    }
   }
 
   /** The schema that Recoup lives in here. */
@@ -283,7 +312,7 @@ export class Recoup implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
-    await this.#sweeper.stop();
+    await Promise.all([this.#sweeper.stop(), this.#probing.stop()]);
     await this.#waking.close();
     await this.#batches.close();
     await this.#pools.end();

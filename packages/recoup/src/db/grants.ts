@@ -37,6 +37,8 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   windows: 'select, insert, update, delete',
   uses: 'select, insert, delete',
   snapshots: 'select, insert, update',
+  probers: 'select, insert, update, delete',
+  probes: 'select, insert, update, delete',
   affinities: 'select, insert, update, delete',
   inbox_notes: 'select, insert',
   alerts: 'select, insert, update',

@@ -1,11 +1,13 @@
 // Reads of upstreams: why each may or may not be used, what blocks it, when it is expected back, and its history.
 
 import { statement } from '../db/statement.ts';
+import { gatedUntil } from './gates.ts';
 import { blocksOn, quotasOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
 
 /** One reason why an upstream is not used now. */
 export interface Check {
-  check: 'off' | 'draining' | 'retired' | 'blocked' | 'trial' | 'quota' | 'slots';
+  /** `gated`: its time is up, and a probe is to answer first, until then at most. */
+  check: 'off' | 'draining' | 'retired' | 'blocked' | 'gated' | 'trial' | 'quota' | 'slots';
   block: number | null;
   kind: string | null;
   source: string | null;
@@ -49,7 +51,7 @@ export interface ExplainedRow {
 /** What is looked at of an upstream `u` beside its row: the slots that are out, and every check that fails in these scopes. */
 export const lookedAt = (u: string, scopes: string) => `${slotsOut(u)} as slots_out, coalesce((
     select json_agg(json_build_object('check', c."check", 'block', c.id, 'kind', c.kind, 'source', c.source, 'policy', c.policy,
-      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'revision', c.generation, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
+      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', case c."check" when 'gated' then ${gatedUntil('c')} else c.until end, 'revision', c.generation, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
     from (${blocksOn(u, scopes)}) c where c."check" is not null), '[]') as checks, coalesce((
     select json_agg(json_build_object('limit', q.id, 'subject', q.subject_type || ':' || q.subject_id, 'scope', q.scope, 'unit', q.unit,
       'used', q.used, 'amount', q.amount, 'until', q.until) order by q.until desc, q.id)

@@ -71,6 +71,8 @@ export interface Decoding {
   providers: Map<string, string>;
   /** This machine's clock: how old an answer is goes by it. */
   now: () => number;
+  /** Told of a block that waits for a probe when its time is up: who asks may sleep past that. */
+  onGated: () => void;
 }
 
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
@@ -225,6 +227,7 @@ export class Reporting {
     const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
     const { provider, closed, began, way } = answer;
     this.knows(row.upstream_id, provider);
+    if (answer.gated && !this.#runner.db.inTransaction) this.#decoding.onGated();
     for (const [policy, how] of answer.recoveries ?? []) this.#runner.observe('block.recover', how, { policy });
     const outcome = answer.outcome as Reported['outcome'];
     // Also of one that changes nothing: it may have held the row when others passed over it.
