@@ -51,7 +51,7 @@ export const transitions = {
   },
   'job.lease': {
     guard:
-      'queued, not_before ≤ clock, queue not paused; by priority, then not_before; rows that are locked are passed over',
+      'queued, not_before ≤ clock, queue not paused and without a pool; by priority, then not_before; rows that are locked are passed over',
     effect: 'running, attempt + 1, lease_until, worker; with a request id the answer can be asked for again',
     outcomes: ['leased'],
     refusals: [],
@@ -102,14 +102,16 @@ export const transitions = {
     refusals: ['no_job', 'pruned', 'balance_limit', 'wallet_busy'],
   },
   'job.release': {
-    guard: 'running, attempt = n, releases < max_releases',
-    effect: 'queued again; no failure counted, no refund; releases + 1',
+    guard:
+      'running (or waiting, where its upstream failed it), attempt = n, releases < max_releases; where the job may be to blame, upstream_errors < max_upstream_errors',
+    effect:
+      'queued again; no failure counted, no refund; releases + 1; where its upstream failed it, at the place that it was leased from',
     outcomes: ['released', 'canceled', 'succeeded', 'stale', 'duplicate'],
     refusals: ['no_job', 'pruned', 'release_limit', 'wallet_busy'],
   },
   'job.redrive': {
     guard: 'dead or discarded; attempt = n where one is given',
-    effect: 'queued at once, failures 0, releases 0; attempt numbers go on; never charges',
+    effect: 'queued at once, failures 0, releases 0, upstream_errors 0; attempt numbers go on; never charges',
     outcomes: ['redriven', 'canceled', 'succeeded', 'stale', 'duplicate'],
     refusals: ['no_job', 'pruned', 'not_dead', 'wallet_busy'],
   },
@@ -157,6 +159,31 @@ export const capacityTransitions = {
       'a lease of one slot; its turn moves on by 1/weight seconds; with a lease id the answer can be asked for again; a sticky key has this one from now on',
     outcomes: ['selected', 'none'],
     refusals: ['conflict'],
+  },
+  'job.claim': {
+    guard:
+      'that of `job.lease` for a job of a queue with a pool, and that of `upstream.select` for an upstream of it: both, or nothing is taken',
+    effect:
+      'what both do, in one statement; the slot is the attempt’s: kept as long, given back when it ends; the job remembers its place in the queue',
+    outcomes: ['leased', 'none', 'empty'],
+    refusals: [],
+  },
+  'job.report': {
+    guard:
+      'the attempt was leased with an upstream; then that of `upstream.report`, and that of `job.succeed`, `job.fail` or `job.release`, as the answer’s class says',
+    effect:
+      'all in one transaction: the use is booked, the upstream is blocked or freed, its slot goes back; a success ends the job; `request_scoped` fails it for good; every other class puts it back at its place, uncounted, up to `max_releases` times, and up to `max_upstream_errors` times for `server_error` and `cdn_or_proxy`; after that it is a presumed failure',
+    outcomes: ['succeeded', 'reclaimed', 'released', 'retrying', 'dead', 'stale', 'duplicate'],
+    refusals: [
+      'no_job',
+      'pruned',
+      'canceled',
+      'no_upstream',
+      'balance_limit',
+      'conflict',
+      'wallet_busy',
+      'upstream_busy',
+    ],
   },
   'upstream.extend': {
     guard: 'the lease is there, lease_until > clock',

@@ -2,8 +2,8 @@
 import type pg from 'pg';
 import { type AlertAges, Alerts } from './alerts/alerts.ts';
 import { BatchingRunner } from './db/batch.ts';
-import { overQueryable, type Queryable } from './db/database.ts';
-import { asRefusal } from './db/failures.ts';
+import { type Database, overQueryable, type Queryable } from './db/database.ts';
+import { asRefusal, isConflict, kindOf, retryRace } from './db/failures.ts';
 import { checkState, migrate, schemaState } from './db/migrate.ts';
 import { Pools, type PoolUsage } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
@@ -12,6 +12,7 @@ import { Epochs } from './epochs.ts';
 import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed/feed.ts';
 import { Inbox } from './inbox/inbox.ts';
+import type { Capacity } from './jobs/answered.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
 import { checkOptions, type OpenOptions } from './options.ts';
@@ -97,12 +98,17 @@ export class Recoup implements AsyncDisposable {
     this.#waking = new Waking(pools);
     const wake = (queue: string) => this.#waking.wake(queue);
     this.wallets = new Wallets(this.#runner);
-    this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
     const onDropped = quiet(options.onDropped ?? (() => {}), this.#onError);
     this.#decoding = { rules: options.decoderRules, onDropped, providers: new Map() };
     this.#estimates = new Estimates(this.#reports);
     this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
+    this.jobs = new Jobs(
+      this.#runner,
+      wake,
+      this.#capacity((work) => this.#joined(work)),
+      this.#tracer,
+    );
     this.inbox = new Inbox(this.#runner);
     this.feed = new Feed(this.#runner);
     this.epochs = new Epochs(pools);
@@ -146,11 +152,34 @@ export class Recoup implements AsyncDisposable {
   #parts(runner: Runner, wake: (queue: string) => void): InTransaction {
     return {
       wallets: new Wallets(runner),
-      jobs: new Jobs(runner, wake, this.#tracer),
+      jobs: new Jobs(
+        runner,
+        wake,
+        this.#capacity((work) => work(runner)),
+        this.#tracer,
+      ),
       queues: new Queues(runner, runner),
       upstreams: new Upstreams(runner, this.#decoding, this.#estimates),
       inbox: new Inbox(runner),
     };
+  }
+
+  #capacity(transact: Capacity['transact']): Capacity {
+    const { lockTimeoutMs } = this.#pools;
+    return { decoding: this.#decoding, estimates: this.#estimates, lockTimeoutMs, transact };
+  }
+
+  /** Several of our own statements as one; from the start where they lost a race. */
+  async #joined<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
+    const inOne = (db: Database) => work(this.#traced(transactionRunner(db, this.#onTransition)));
+    try {
+      return await retryRace(() => this.#pools.transaction('joined', (_client, db) => inOne(db)));
+    } catch (error) {
+      // Wallets are passed over there: what it waited for is an upstream.
+      if (isConflict(error) || kindOf(error) === 'locked')
+        throw new Refusal('upstream_busy', undefined, {}, { cause: error });
+      throw asRefusal(error, false);
+    }
   }
 
   /**

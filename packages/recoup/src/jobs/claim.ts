@@ -1,0 +1,90 @@
+// job.claim: a worker takes one due job together with a slot of an upstream of the queue's pool, or neither.
+
+import type { RawAnswer } from '../db/runner.ts';
+import { statement } from '../db/statement.ts';
+import { chosenOf, turnOf } from '../upstreams/choose.ts';
+import { scopesOf } from '../upstreams/usable.ts';
+import { queueOf } from './held.ts';
+import { askedOnce, givenJson, givenNow, type LeasedRow, noteGiven } from './lease.ts';
+import { slotOf } from './slots.ts';
+
+export interface ClaimRow extends RawAnswer {
+  /** Of the queue; null: it has none, its jobs are leased without. */
+  pool: string | null;
+  jobs: LeasedRow[];
+}
+
+const columns = {
+  queue: 'text',
+  model: 'text',
+  capability: 'text',
+  worker: 'text',
+  lease_ms: 'bigint',
+  request_id: 'text',
+} as const;
+
+/**
+ * Guard: that of job.lease for the job, that of upstream.select for the upstream, in one statement: both or neither. Nothing is looked at
+ * in the pool unless a job is due. Then the upstream comes first: who finds none has locked no job, so that nobody passes over the first
+ * one in line for a caller that gets nothing. All rows that are held are passed over, so that the order of locks does not matter here.
+ *
+ * One job at a time, and always from the front of the queue: a job that an upstream failed is back at its place, and a mark behind it
+ * would let others go first. The slot's id comes from job and attempt, and its time is the job's.
+ *
+ * A row that changed between snapshot and lock is left: the write by ctid would not find it, and what is noted must be given (`again`).
+ * `none` means "look again, or explain", as in upstream.select.
+ */
+export const claimJob = statement<typeof columns, ClaimRow>(
+  'job.claim',
+  columns,
+  () => `${askedOnce},
+ready as materialized (
+  select i.*, q.pool, recoup.clock() + coalesce(i.lease_ms, q.lease_ms) * interval '1 millisecond' as until
+  from asked i
+  cross join lateral (${queueOf('i.queue', 'lease_ms, paused, pool')}) q
+  where i.free and not q.paused and q.pool is not null and not exists (select from prior) and exists (
+    select from generate_series(0, 9) p cross join lateral (
+      select from recoup.jobs where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock() limit 1) j)),
+${chosenOf('ready')},
+pick as materialized (
+  select j.*, c.id as with_id from chosen c
+  cross join ready i
+  cross join lateral (
+    select j.* from generate_series(0, 9) p
+    cross join lateral (
+      select ctid as tid, tableoid as part, wallet_id, id, attempt, not_before
+      from recoup.jobs
+      where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock()
+      order by not_before limit 1 for no key update skip locked) j
+    limit 1) j
+  where (select true from recoup.jobs x where x.ctid = j.tid and x.tableoid = j.part)),
+${noteGiven},
+leased as (
+  insert into recoup.upstream_leases (id, upstream_id, quota_group, provider, route, scopes, credential_at, holder, leased_at, lease_until)
+  select ${slotOf('p', 'p.attempt + 1')}, c.id, c.quota_group, c.provider, c.route, ${scopesOf('i')}, c.credential_at, i.worker, c.now, i.until
+  from chosen c cross join ready i cross join pick p
+  where i.request_id is null or exists (select from noted)
+  on conflict (id) do update set upstream_id = excluded.upstream_id, quota_group = excluded.quota_group, provider = excluded.provider,
+    route = excluded.route, scopes = excluded.scopes, credential_at = excluded.credential_at, holder = excluded.holder,
+    leased_at = excluded.leased_at, lease_until = excluded.lease_until
+  returning upstream_id as id, lease_until),
+won as (
+  update recoup.jobs j set
+    state = 'running', attempt = j.attempt + 1, lease_until = l.lease_until, worker = i.worker, started_at = recoup.clock(),
+    ready_at = p.not_before, not_before = null, upstream_id = p.with_id, upstream_ref = null
+  from pick p cross join leased l cross join ready i
+  where j.ctid = p.tid and j.tableoid = p.part
+  returning j.*),
+${turnOf('chosen p join leased using (id)')},
+${givenNow}
+select json_build_array(json_build_object('ord', 1, 'outcome', case
+  when exists (select from asked where not free) then 'again'
+  when exists (select from given) or exists (select from prior) then 'leased'
+  when not exists (select from ready) then 'empty'
+  when exists (select from chosen) then 'again'
+  else 'none' end,
+  'pool', (select q.pool from input i cross join lateral (${queueOf('i.queue', 'pool')}) q),
+  'jobs', ${givenJson(`, 'upstream', (
+        select json_build_object('upstream', u.id, 'provider', u.provider, 'credentialRef', u.credential_ref, 'lease', ${slotOf('j')})
+        from recoup.upstreams u where u.id = j.upstream_id)`)}))::text as answer`,
+);
