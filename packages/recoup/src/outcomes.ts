@@ -102,10 +102,8 @@ export const transitions = {
     refusals: ['no_job', 'pruned', 'balance_limit', 'wallet_busy'],
   },
   'job.release': {
-    guard:
-      'running (or waiting, where its upstream failed it), attempt = n, releases < max_releases; where the job may be to blame, upstream_errors < max_upstream_errors',
-    effect:
-      'queued again; no failure counted, no refund; releases + 1; where its upstream failed it, at the place that it was leased from',
+    guard: 'running, or waiting where its upstream failed it; attempt = n; below max_releases, max_upstream_errors',
+    effect: 'queued again, at its old place where its upstream failed it; no failure, no refund; releases + 1',
     outcomes: ['released', 'canceled', 'succeeded', 'stale', 'duplicate'],
     refusals: ['no_job', 'pruned', 'release_limit', 'wallet_busy'],
   },
@@ -138,8 +136,7 @@ export type Outcome<T extends TransitionName> = (typeof transitions)[T]['outcome
 /** The transitions of upstreams and their blocks. Outcomes stand in order of precedence where several apply. */
 export const capacityTransitions = {
   'upstream.register': {
-    guard:
-      'none of that id, or there in the same pool and at the same provider; not retired, where it is to be used again',
+    guard: 'none of that id, or in the same pool and at the same provider; not retired, where it is used again',
     effect:
       'an upstream, `on` unless set; or what is given of its settings and status changes (`upstream.change`); an event with actor, reason and all settings',
     outcomes: ['registered', 'changed', 'duplicate'],
@@ -161,29 +158,10 @@ export const capacityTransitions = {
     refusals: ['conflict'],
   },
   'job.claim': {
-    guard:
-      'that of `job.lease` for a job of a queue with a pool, and that of `upstream.select` for an upstream of it: both, or nothing is taken',
-    effect:
-      'what both do, in one statement; the slot is the attempt’s: kept as long, given back when it ends; the job remembers its place in the queue',
+    guard: 'that of `job.lease`, and of `upstream.select` for the queue’s pool: both, or nothing is taken',
+    effect: 'what both do; the slot is kept and given back with the attempt; the job remembers its place',
     outcomes: ['leased', 'none', 'empty'],
     refusals: [],
-  },
-  'job.report': {
-    guard:
-      'the attempt was leased with an upstream; then that of `upstream.report`, and that of `job.succeed`, `job.fail` or `job.release`, as the answer’s class says',
-    effect:
-      'all in one transaction: the use is booked, the upstream is blocked or freed, its slot goes back; a success ends the job; `request_scoped` fails it for good; every other class puts it back at its place, uncounted, up to `max_releases` times, and up to `max_upstream_errors` times for `server_error` and `cdn_or_proxy`; after that it is a presumed failure',
-    outcomes: ['succeeded', 'reclaimed', 'released', 'retrying', 'dead', 'stale', 'duplicate'],
-    refusals: [
-      'no_job',
-      'pruned',
-      'canceled',
-      'no_upstream',
-      'balance_limit',
-      'conflict',
-      'wallet_busy',
-      'upstream_busy',
-    ],
   },
   'upstream.extend': {
     guard: 'the lease is there, lease_until > clock',

@@ -182,6 +182,26 @@ onEvery('a lapsed lease frees the slot by itself; what the provider answers late
   expect(await ledger(s, wallet)).toEqual(['charge -10', 'charge -10', 'refund 10', 'reclaim -10']);
 });
 
+onFirst(
+  'the end of an attempt says on which upstream it ran, and a late success of another attempt names none',
+  async (s) => {
+    const { queue, wallet } = await joined(s, 2, 1);
+    await s.recoup.queues.configure(queue, { backoffBaseMs: 0 });
+    const first = await take(s, queue);
+    await s.db.advance(MINUTE);
+    await s.recoup.sweep();
+    const second = await take(s, queue);
+    await s.recoup.jobs.report({ ...keyOf(first), answer: answers.fine });
+    const ends = await s.recoup.jobs.attempts({ wallet, job: 'job-000' });
+    const said = ends.map(({ attempt, endedAs, upstream }) => `${attempt} ${endedAs} ${upstream}`);
+    expect(said.sort()).toEqual([
+      `1 lapsed ${first.upstream!.upstream}`,
+      '1 succeeded null',
+      `2 superseded ${second.upstream!.upstream}`,
+    ]);
+  },
+);
+
 onFirst('an idle queue uses nobody’s turn, and a paused one gives nothing', async (s) => {
   const { pool, queue, wallet } = await joined(s, 2, 0);
   await s.recoup.upstreams.select({ pool });
@@ -235,64 +255,5 @@ onFirst('what was used is booked once per attempt, also where the result is refu
   expect(await answer(s.recoup.jobs.report(canceled))).toBe('canceled');
   expect(await s.recoup.upstreams.limits.list({ upstream: names[0]! })).toMatchObject([{ used: 75 }]);
 });
-
-onFirst('in a transaction of the caller’s both go back with it', async (s) => {
-  const { names, pool, queue, wallet, ids } = await joined(s, 1, 1);
-  const thrown = s.recoup.transaction(async ({ jobs }) => {
-    const [leased] = await jobs.lease({ queue });
-    expect(await jobs.report({ ...keyOf(leased!), answer: answers.limited })).toMatchObject({ outcome: 'released' });
-    throw new Error('never mind');
-  });
-  await expect(thrown).rejects.toThrow('never mind');
-  expect(await slotsOut(s, pool)).toEqual({});
-  expect(await failing(s, names[0]!)).toEqual([]);
-  expect(await stateOf(s, { wallet, job: ids[0]! })).toMatchObject({ state: 'queued', attempt: 0, releases: 0 });
-});
-
-onFirst('what no report can be is refused, and changes nothing', async (s) => {
-  const { pool, queue } = await joined(s, 1, 1);
-  const key = keyOf(await take(s, queue));
-  const fields = async (more: object) =>
-    (await refusal(s.recoup.jobs.report({ ...key, ...more } as never))).details.field;
-  expect(await fields({})).toBe('answer');
-  expect(await fields({ answer: {} })).toBe('answer.status');
-  expect(await fields({ answer: { status: 99 } })).toBe('answer.status');
-  expect(await fields({ answer: answers.fine, attempt: 0 })).toBe('attempt');
-  expect(await fields({ answer: answers.fine, finalPrice: -1 })).toBe('finalPrice');
-  expect(await fields({ answer: answers.fine, use: { tokens: -1 } })).toBe('use.tokens');
-  expect(await fields({ answer: answers.fine, verdict: 'presumed' })).toBe('verdict');
-  expect(await fields({ answer: answers.fine, attempt: 7 })).toBe('attempt');
-  expect(await answer(s.recoup.jobs.report({ ...key, job: 'nobody', answer: answers.fine }))).toBe('no_job');
-  expect(Object.values(await slotsOut(s, pool))).toEqual([1]);
-});
-
-onEvery(
-  'a hundred jobs drain in the order of their submits when a pool of three is back, and never more is out than its trials allow',
-  async (s) => {
-    const { pool, queue, ids } = await joined(s, 3, 100, { maxConcurrency: 4 });
-    await s.stopClock();
-    for (const pair of await s.recoup.jobs.lease({ queue, count: 3 })) {
-      expect(await answer(s.recoup.jobs.report({ ...keyOf(pair), answer: answers.limited }))).toBe('released');
-    }
-    const during = await s.recoup.jobs.claim({ queue });
-    expect(during.out).toMatchObject({ retryAfterMs: 30_000 });
-    await s.db.advance(30_000);
-    const replicas = [s.recoup, await s.replica()];
-    const taken: string[] = [];
-    const atOnce: number[] = [];
-    for (let round = 0; taken.length < ids.length; round++) {
-      const { jobs } = await replicas[round % 2]!.jobs.claim({ queue, count: 50 });
-      atOnce.push(jobs.length);
-      taken.push(...jobs.map(({ job }) => job.id));
-      await s.db.advance(SECOND);
-      for (const pair of jobs) await s.recoup.jobs.report({ ...keyOf(pair), answer: answers.fine });
-      await s.db.advance(SECOND);
-    }
-    expect(taken).toEqual(ids);
-    // One trial each; then two, four, and their slots.
-    expect(atOnce.slice(0, 5)).toEqual([3, 6, 12, 12, 12]);
-    expect(await slotsOut(s, pool)).toEqual({});
-  },
-);
 
 onFirst('the books are right', booksAreRight);

@@ -285,7 +285,15 @@ describe.each(inject('servers'))('$name', ({ url }) => {
 
   test('every operation of the list was called', () => {
     const elsewhere = [
-      ...['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'epochs.open', 'epochs.list', 'system.info'],
+      ...[
+        'feed.stream',
+        'webhooks.take',
+        'webhooks.takeSigned',
+        'epochs.open',
+        'epochs.list',
+        'system.info',
+        'jobs.report',
+      ],
       ...[...capacity, ...webhookEndpoints, ...alerts].map(({ name }) => name),
     ];
     const missing = operations

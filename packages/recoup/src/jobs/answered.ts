@@ -86,7 +86,6 @@ export class Answers {
     });
     try {
       const answered = await this.#job(tx, row, upstream);
-      tx.observe('job.report', answered.outcome);
       return { answered: { ...answered, upstream }, queue: held.queue };
     } catch (error) {
       if (error instanceof Refusal && STANDS.includes(error.code)) return { refused: error };

@@ -12,6 +12,9 @@ export interface ClaimRow extends RawAnswer {
   /** Of the queue; null: it has none, its jobs are leased without. */
   pool: string | null;
   jobs: LeasedRow[];
+  /** Where they are what the request id was given before: how many it has in the record, and whether that is all it gets. */
+  recorded: number | null;
+  closed: boolean | null;
 }
 
 const columns = {
@@ -21,6 +24,7 @@ const columns = {
   worker: 'text',
   lease_ms: 'bigint',
   request_id: 'text',
+  nth: 'int',
 } as const;
 
 /**
@@ -31,13 +35,16 @@ const columns = {
  * One job at a time, and always from the front of the queue: a job that an upstream failed is back at its place, and a mark behind it
  * would let others go first. The slot's id comes from job and attempt, and its time is the job's.
  *
+ * A request for several takes one after the other, and each is added to what its id was given (`nth`: so many it has). A repeat goes on
+ * where the first one was cut off, unless that one has closed the record, since it found no more.
+ *
  * A row that changed between snapshot and lock is left: the write by ctid would not find it, and what is noted must be given (`again`).
  * `none` means "look again, or explain", as in upstream.select.
  */
 export const claimJob = statement<typeof columns, ClaimRow>(
   'job.claim',
   columns,
-  () => `${askedOnce},
+  () => `${askedOnce(' and jsonb_array_length(r.jobs) > i.nth')},
 ready as materialized (
   select i.*, q.pool, recoup.clock() + coalesce(i.lease_ms, q.lease_ms) * interval '1 millisecond' as until
   from asked i
@@ -58,7 +65,8 @@ pick as materialized (
       order by not_before limit 1 for no key update skip locked) j
     limit 1) j
   where (select true from recoup.jobs x where x.ctid = j.tid and x.tableoid = j.part)),
-${noteGiven},
+${noteGiven(`update set jobs = recoup.lease_requests.jobs || excluded.jobs
+    where jsonb_array_length(recoup.lease_requests.jobs) = (select nth from input)`)},
 leased as (
   insert into recoup.upstream_leases (id, upstream_id, quota_group, provider, route, scopes, credential_at, holder, leased_at, lease_until)
   select ${slotOf('p', 'p.attempt + 1')}, c.id, c.quota_group, c.provider, c.route, ${scopesOf('i')}, c.credential_at, i.worker, c.now, i.until
@@ -83,8 +91,23 @@ select json_build_array(json_build_object('ord', 1, 'outcome', case
   when not exists (select from ready) then 'empty'
   when exists (select from chosen) then 'again'
   else 'none' end,
+  'recorded', (select jsonb_array_length(jobs) from prior), 'closed', (select jobs -> -1 = 'null' from prior),
   'pool', (select q.pool from input i cross join lateral (${queueOf('i.queue', 'pool')}) q),
   'jobs', ${givenJson(`, 'upstream', (
         select json_build_object('upstream', u.id, 'provider', u.provider, 'credentialRef', u.credential_ref, 'lease', ${slotOf('j')})
         from recoup.upstreams u where u.id = j.upstream_id)`)}))::text as answer`,
+);
+
+const closeColumns = { queue: 'text', request_id: 'text', nth: 'int' } as const;
+
+/** Nothing more is given to that request id, whatever is due later. Guard: it has as many as its asker knows of. */
+export const closeClaims = statement<typeof closeColumns, { closed: number }>(
+  'job.claim.close',
+  closeColumns,
+  () => `
+closed as (
+  update recoup.lease_requests r set jobs = r.jobs || 'null'::jsonb from input i
+  where r.queue = i.queue and r.id = i.request_id and jsonb_array_length(r.jobs) = i.nth
+  returning r.id)
+select json_build_array(json_build_object('closed', (select count(*) from closed)))::text as answer`,
 );

@@ -44,10 +44,10 @@ const columns = {
 
 const REQUEST_LOCK = `hashtextextended(json_build_array('recoup.lease', queue, request_id)::text, 0)`;
 
-/** CTEs `prior` and `asked`: what the input's request id was given before, and whether its turn is now (`free`). */
-export const askedOnce = `
+/** CTEs `prior` and `asked`: what the input's request id was given before (where `and` holds), and whether its turn is now (`free`). */
+export const askedOnce = (and = '') => `
 prior as materialized (
-  select r.jobs from input i join recoup.lease_requests r on r.queue = i.queue and r.id = i.request_id),
+  select r.jobs from input i join recoup.lease_requests r on r.queue = i.queue and r.id = i.request_id${and}),
 asked as materialized (
   select i.*, case
     when request_id is null or exists (select from prior) then true
@@ -55,12 +55,12 @@ asked as materialized (
     else pg_advisory_xact_lock(${REQUEST_LOCK})::text is null end as free
   from input i)`;
 
-/** CTE `noted`: what is given to a request id, recorded once. */
-export const noteGiven = `noted as (
+/** CTE `noted`: what is given to a request id, recorded; where something is `there`, once. */
+export const noteGiven = (there = 'nothing') => `noted as (
   insert into recoup.lease_requests (queue, id, jobs, created_at)
   select i.queue, i.request_id, (select jsonb_agg(jsonb_build_array(wallet_id, id, attempt + 1)) from pick), recoup.clock()
   from input i where i.request_id is not null and exists (select from pick)
-  on conflict (queue, id) do nothing
+  on conflict (queue, id) do ${there}
   returning id)`;
 
 /** CTE `given`: what was given before and still runs in that attempt, and what is leased now (`won`). */
@@ -94,7 +94,7 @@ export const givenJson = (
 export const leaseJobs = statement<typeof columns, LeaseRow>(
   'job.lease',
   columns,
-  () => `${askedOnce},
+  () => `${askedOnce()},
 found as materialized (
   select j.*, row_number() over () as place, i.worker, recoup.clock() as now, recoup.clock() + coalesce(i.lease_ms, q.lease_ms) * interval '1 millisecond' as until
   from asked i
@@ -115,7 +115,7 @@ pick as materialized (
   select * from (select f.*, sum(payload_bytes) over (order by place) as bytes from found f) f
   where (bytes <= 16000000 or place = 1)
     and case when (select request_id from input) is null then true else (select true from recoup.jobs j where j.ctid = f.tid and j.tableoid = f.part) end),
-${noteGiven},
+${noteGiven()},
 won as (
   update recoup.jobs j set
     state = 'running', attempt = j.attempt + 1, lease_until = p.until, worker = p.worker,

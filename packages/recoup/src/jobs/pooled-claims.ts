@@ -5,7 +5,7 @@ import type { Estimate, Estimates } from '../upstreams/estimates.ts';
 import { type Explained, explained, whenBack } from '../upstreams/explained.ts';
 import { readNearest } from '../upstreams/pools.ts';
 import { Turns } from '../upstreams/turns.ts';
-import { type ClaimRow, claimJob } from './claim.ts';
+import { type ClaimRow, claimJob, closeClaims } from './claim.ts';
 import type { leaseInput } from './inputs.ts';
 import type { LeasedRow } from './lease.ts';
 
@@ -24,6 +24,9 @@ export interface PoolOut {
 
 /** What came of one look: jobs; or nothing is due, or no upstream is usable (`out`), or the queue has no pool (`plain`). */
 type Found = { jobs: LeasedRow[]; out: PoolOut | null } | 'plain';
+type FoundOne = { jobs: LeasedRow[]; out: PoolOut | null; recorded: number | null; closed: boolean } | 'plain';
+
+const NOTHING = { jobs: [], out: null, recorded: null, closed: false };
 
 type Row = ReturnType<typeof leaseInput>;
 
@@ -41,26 +44,42 @@ export class PooledClaims {
   }
 
   claim({ count, ...row }: Row): Promise<Found> {
-    return this.#turns.take(row.queue, async () => {
-      const jobs: LeasedRow[] = [];
-      while (jobs.length < count) {
-        // Each pair answers to a request id of its own, made of the caller's; no caller's has a control character.
-        const request = row.request_id === null ? null : `${row.request_id}\u001f${jobs.length}`;
-        const found = await this.#one({ ...row, request_id: jobs.length === 0 ? row.request_id : request });
-        if (found === 'plain') return jobs.length === 0 ? 'plain' : { jobs, out: null };
-        jobs.push(...found.jobs);
-        if (found.jobs.length === 0) return { jobs, out: found.out };
-      }
-      return { jobs, out: null };
-    });
+    return this.#turns.take(row.queue, () => this.#several(count, row));
   }
 
-  async #one(row: Omit<Row, 'count'>): Promise<Found> {
+  async #several(count: number, row: Omit<Row, 'count'>): Promise<Found> {
+    let jobs: LeasedRow[] = [];
+    for (let nth = 0; nth < count; ) {
+      const found = await this.#one({ ...row, nth });
+      if (found === 'plain') return nth === 0 ? 'plain' : { jobs, out: null };
+      if (found.recorded !== null) {
+        jobs = found.jobs;
+        if (found.closed) return { jobs, out: null };
+        nth = found.recorded;
+      } else if (found.jobs.length > 0) {
+        jobs.push(...found.jobs);
+        nth += 1;
+      } else if (await this.#close(row, nth)) return { jobs, out: found.out };
+    }
+    return { jobs, out: null };
+  }
+
+  /** A request that got fewer than it asked for gets no more by a repeat. Whether nobody has added to it meanwhile. */
+  async #close({ queue, request_id }: Omit<Row, 'count'>, nth: number): Promise<boolean> {
+    if (request_id === null || nth === 0) return true;
+    const [answer] = await this.#runner.read(closeClaims, [{ queue, request_id, nth }]);
+    return answer!.closed === 1;
+  }
+
+  async #one(row: Omit<Row, 'count'> & { nth: number }): Promise<FoundOne> {
     // A repeat whose snapshot is older than the first one's commit found what that one has taken: it looks once more.
     let looked = row.request_id === null;
     for (let round = 0; ; round++) {
       const [answer] = (await this.#runner.read(claimJob, [row])) as [ClaimRow];
-      if (answer.outcome === 'leased') return { jobs: this.#told(answer.jobs), out: null };
+      if (answer.outcome === 'leased') {
+        const { jobs, recorded, closed } = answer;
+        return { ...NOTHING, jobs: recorded === null ? this.#told(jobs) : jobs, recorded, closed: closed === true };
+      }
       if (answer.pool === null) return 'plain';
       if (answer.outcome === 'again' && round < MAX_ROUNDS) {
         await sleep(Math.random() * round);
@@ -70,12 +89,12 @@ export class PooledClaims {
         looked = true;
         continue;
       }
-      if (answer.outcome !== 'none') return { jobs: [], out: null };
+      if (answer.outcome !== 'none') return NOTHING;
       const { usable, out } = await this.#why(answer.pool, row);
       // Passed over is not out: who was being selected or reported in that moment is looked at again.
       if (usable && round < MAX_ROUNDS) continue;
       this.#runner.observe('upstream.select', 'none');
-      return { jobs: [], out };
+      return { ...NOTHING, out };
     }
   }
 
