@@ -36,7 +36,8 @@ const MAX_ROUNDS = 20;
 export class PooledClaims {
   readonly #runner: Runner;
   readonly #estimates: Estimates;
-  readonly #turns = new Turns();
+  /** More than selections: a claim does twice as much, and what keeps it is not the upstream alone. */
+  readonly #turns = new Turns(4);
 
   constructor(runner: Runner, estimates: Estimates) {
     this.#runner = runner;
