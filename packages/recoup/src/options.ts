@@ -41,6 +41,8 @@ export interface OpenOptions {
   decoderRules?: Rules;
   /** Told of each value in a provider's answer that was implausible and counts for nothing, for metrics. */
   onDropped?: (dropped: DroppedHint) => void;
+  /** This machine's clock, in ms since 1970: how old a provider's answer is goes by it, and nothing else. For tests and rehearsals that move the database's clock; `Date.now` unless set. */
+  now?: () => number;
   /** Told of each pass of the sweeps, for metrics. */
   onSweep?: (swept: Swept) => void;
   /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */
@@ -65,6 +67,7 @@ const FIELDS = [
   'onTransition',
   'decoderRules',
   'onDropped',
+  'now',
   'onSweep',
   'onError',
   'tracer',
@@ -86,7 +89,7 @@ export function checkOptions(options: OpenOptions): {
   if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
   const problem = typeof options.connection === 'string' ? addressProblem(options.connection) : null;
   if (problem !== null) throw new InvalidInput('connection', problem);
-  for (const name of ['onTransition', 'onDropped', 'onSweep', 'onError'] as const) {
+  for (const name of ['onTransition', 'onDropped', 'now', 'onSweep', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new InvalidInput(name, 'must be a function');
   }

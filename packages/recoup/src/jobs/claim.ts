@@ -2,6 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
+import { type Reach, shutSubjects } from '../upstreams/candidates.ts';
 import { chosenOf, turnOf } from '../upstreams/choose.ts';
 import { scopesOf } from '../upstreams/usable.ts';
 import { queueOf } from './held.ts';
@@ -41,10 +42,8 @@ const columns = {
  * A row that changed between snapshot and lock is left: the write by ctid would not find it, and what is noted must be given (`again`).
  * `none` means "look again, or explain", as in upstream.select.
  */
-export const claimJob = statement<typeof columns, ClaimRow>(
-  'job.claim',
-  columns,
-  () => `${askedOnce(' and jsonb_array_length(r.jobs) > i.nth')},
+const claiming = (reach: Reach) => () =>
+  `${askedOnce(' and jsonb_array_length(r.jobs) > i.nth')},
 ready as materialized (
   select i.*, q.pool, recoup.clock() + coalesce(i.lease_ms, q.lease_ms) * interval '1 millisecond' as until
   from asked i
@@ -52,7 +51,8 @@ ready as materialized (
   where i.free and not q.paused and q.pool is not null and not exists (select from prior) and exists (
     select from generate_series(0, 9) p cross join lateral (
       select from recoup.jobs where state = 'queued' and queue = i.queue and priority = p and not_before <= recoup.clock() limit 1) j)),
-${chosenOf('ready')},
+${shutSubjects(reach).trim()}
+${chosenOf('ready', reach)},
 pick as materialized (
   select j.*, c.id as with_id from chosen c
   cross join ready i
@@ -95,8 +95,13 @@ select json_build_array(json_build_object('ord', 1, 'outcome', case
   'pool', (select q.pool from input i cross join lateral (${queueOf('i.queue', 'pool')}) q),
   'jobs', ${givenJson(`, 'upstream', (
         select json_build_object('upstream', u.id, 'provider', u.provider, 'credentialRef', u.credential_ref, 'lease', ${slotOf('j')})
-        from recoup.upstreams u where u.id = j.upstream_id)`)}))::text as answer`,
-);
+        from recoup.upstreams u where u.id = j.upstream_id)`)}))::text as answer`;
+
+/** Of the first candidates of each range, as a selection does. */
+export const claimJob = statement<typeof columns, ClaimRow>('job.claim', columns, claiming('near'));
+
+/** Of all: said where it did not. */
+export const claimFurther = statement<typeof columns, ClaimRow>('job.claimFurther', columns, claiming('far'));
 
 const closeColumns = { queue: 'text', request_id: 'text', nth: 'int' } as const;
 

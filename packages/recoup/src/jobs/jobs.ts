@@ -5,6 +5,7 @@ import type { Tracer } from '../db/tracing.ts';
 import { Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
+import { afterExpiry, callAfterExpiry } from '../wallets/expire.ts';
 import { refusalOf } from '../wallets/wallets.ts';
 import { Answers, type Capacity } from './answered.ts';
 import { type CancelRow, cancelJob } from './cancel.ts';
@@ -61,17 +62,15 @@ export class Jobs {
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
     const row = checked.submitInput(input, this.#tracer?.traceparent());
-    return one(await submitted(this.#runner, this.#wake, await this.#runner.call(submitJob, row), row));
+    return one(await submitted(this.#runner, this.#wake, await callAfterExpiry(this.#runner, submitJob, row), row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
   async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
     const here = this.#tracer?.traceparent();
     const rows = check.items('submitMany', inputs, (input: signals.Submit) => checked.submitInput(input, here));
-    const answers = await this.#runner.many(submitJob, rows);
-    return Promise.all(
-      answers.map((a, i) => (a instanceof Refusal ? a : submitted(this.#runner, this.#wake, a, rows[i]!))),
-    );
+    const answers = await afterExpiry(this.#runner, submitJob, rows);
+    return Promise.all(answers.map((answer, i) => submitted(this.#runner, this.#wake, answer, rows[i]!)));
   }
 
   /**

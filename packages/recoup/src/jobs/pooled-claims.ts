@@ -4,8 +4,9 @@ import type { Runner } from '../db/runner.ts';
 import type { Estimate, Estimates } from '../upstreams/estimates.ts';
 import { type Explained, explained, whenBack } from '../upstreams/explained.ts';
 import { readNearest } from '../upstreams/pools.ts';
+import { explainUpstreams } from '../upstreams/queries.ts';
 import { Turns } from '../upstreams/turns.ts';
-import { type ClaimRow, claimJob, closeClaims } from './claim.ts';
+import { type ClaimRow, claimFurther, claimJob, closeClaims } from './claim.ts';
 import type { leaseInput } from './inputs.ts';
 import type { LeasedRow } from './lease.ts';
 
@@ -76,7 +77,8 @@ export class PooledClaims {
     // A repeat whose snapshot is older than the first one's commit found what that one has taken: it looks once more.
     let looked = row.request_id === null;
     for (let round = 0; ; round++) {
-      const [answer] = (await this.#runner.read(claimJob, [row])) as [ClaimRow];
+      let [answer] = (await this.#runner.read(claimJob, [row])) as [ClaimRow];
+      if (answer.outcome === 'none') [answer] = (await this.#runner.read(claimFurther, [row])) as [ClaimRow];
       if (answer.outcome === 'leased') {
         const { jobs, recorded, closed } = answer;
         return { ...NOTHING, jobs: recorded === null ? this.#told(jobs) : jobs, recorded, closed: closed === true };
@@ -111,6 +113,10 @@ export class PooledClaims {
     const looked = await readNearest(this.#runner, [{ pool, model, capability }]);
     const spreadOf = await this.#estimates.spreads();
     const all = looked.map((one) => explained(one, spreadOf));
+    // None is back by time: what keeps the first one out says why.
+    if (all.length === 0)
+      for (const one of await this.#runner.read(explainUpstreams, [{ pool, model, capability, count: 1 }]))
+        all.push(explained(one, spreadOf));
     const back = whenBack(all, Date.parse(looked[0]?.now ?? ''));
     return {
       usable: all.some((one) => one.usable),

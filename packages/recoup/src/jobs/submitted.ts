@@ -1,4 +1,4 @@
-// What a submit came to, as callers see it: charged, there already, or why not.
+// What a submit came to, from the answer of its statement: the charge, the job that is there, or why not.
 import type { Runner } from '../db/runner.ts';
 import { Refusal } from '../errors.ts';
 import { getBalance } from '../wallets/queries.ts';
@@ -9,12 +9,14 @@ import { compareJob } from './queries.ts';
 import type { Submitted } from './signals.ts';
 import { newJob, type SubmitRow } from './submit.ts';
 
+/** The refusal, the new job, or the one that is there where it was submitted just so. */
 export async function submitted(
   runner: Runner,
   wake: (queue: string) => void,
-  answer: SubmitRow,
+  answer: SubmitRow | Refusal,
   row: ReturnType<typeof submitInput>,
 ): Promise<Submitted | Refusal> {
+  if (answer instanceof Refusal) return answer;
   const key = { wallet: row.wallet_id, job: row.id };
   if (answer.outcome === 'charged') {
     if (row.queue !== null) wake(row.queue);

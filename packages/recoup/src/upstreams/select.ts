@@ -2,6 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
+import { type Reach, shutSubjects } from './candidates.ts';
 import { chosenOf, turnOf } from './choose.ts';
 import { scopesOf, usable } from './usable.ts';
 
@@ -35,10 +36,8 @@ const columns = {
  * A lease of that id which is still out is the answer to a repeat; one that lapsed is taken anew, as if it had never been, since its slot
  * may be another's. One in another pool is no repeat (`conflict`). Two that come with one id at once meet at its key, and the later one looks again. `none` therefore means "look again, or explain", never "all are out".
  */
-export const selectUpstream = statement<typeof columns, SelectRow>(
-  'upstream.select',
-  columns,
-  () => `
+const selecting = (reach: Reach) => () =>
+  `
 prior as materialized (
   select l.*, i.pool = (select pool from recoup.upstreams u where u.id = l.upstream_id) as same from input i
   cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id and lease_until > recoup.clock()) l),
@@ -46,13 +45,14 @@ kept as materialized (
   select a.* from input i
   cross join lateral (
     select upstream_id, until from recoup.affinities where pool = i.pool and key = i.sticky and until > recoup.clock()) a),
+${shutSubjects(reach).trim()}
 stuck as materialized (
   select u.id from input i
   cross join kept k
   join recoup.upstreams u on u.id = k.upstream_id
   where u.status = 'on' and (u.blocked_until is null or u.blocked_until <= recoup.clock()) and ${usable('u', scopesOf('i'))}),
-${chosenOf('input', {
-  first: `select u.* from recoup.upstreams u where u.id = (select id from stuck)`,
+${chosenOf('input', reach, {
+  first: `select u.*, false as rest, null::timestamptz as front from recoup.upstreams u where u.id = (select id from stuck)`,
   unless: 'exists (select from stuck)',
   where: 'not exists (select from prior)',
 })},
@@ -82,5 +82,10 @@ given as (select upstream_id, lease_until from prior where same union all select
 select json_build_array(json_build_object('ord', 1, 'outcome',
   case when exists (select from given) then 'selected' when exists (select from prior) then 'conflict' when exists (select from pick) or exists (select from stuck) then 'again' else 'none' end,
   'upstream', u.id, 'provider', u.provider, 'credential_ref', u.credential_ref, 'lease_until', g.lease_until))::text as answer
-from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id offset 0) u on true`,
-);
+from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id offset 0) u on true`;
+
+/** Of the first candidates of each range: it is smaller by a third, and almost always finds who is usable. */
+export const selectUpstream = statement<typeof columns, SelectRow>('upstream.select', columns, selecting('near'));
+
+/** Of all: said where it did not. */
+export const selectFurther = statement<typeof columns, SelectRow>('upstream.selectFurther', columns, selecting('far'));

@@ -24,14 +24,17 @@ const trialsOut = (b: string) => {
       when 'provider' then ${since('provider')} else ${since('route')} end`;
 };
 
+/** Whether the open block `b` keeps out: `blocked`, `trial`, or null. */
+export const checkOf = (b: string) => `case when ${b}.until is null or ${b}.until > recoup.clock() then 'blocked'
+    when ${trialsOut(b)} >= ${b}.trials then 'trial' end`;
+
 /**
  * The open blocks on the upstream `u` in the scopes (an array; the empty scope is everything), each with `check`: `blocked` until
  * its time is up or a person acts, then `trial` while as many uses are out as it lets in, then null: it keeps nobody out.
  * The offset keeps the planner from looking at all blocks at once: subject by subject is right, whatever its statistics say.
  */
 export const blocksOn = (u: string, scopes: string, subjects = subjectsOf(u)) => `
-  select b.*, case when b.until is null or b.until > recoup.clock() then 'blocked'
-    when ${trialsOut('b')} >= b.trials then 'trial' end as "check"
+  select b.*, ${checkOf('b')} as "check"
   from ${subjects}
   cross join lateral (
     select * from recoup.blocks b
