@@ -19,7 +19,6 @@ afterAll(async () => {
 
 const cli = (argv: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL: api.db.url }): Promise<Ran> =>
   runCli(argv, env);
-
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** An operation and its input as somebody would type it. */
