@@ -85,9 +85,13 @@ test('every field that submit takes is on the page', () => {
 
 test('the defaults of queue settings are those of the migration', () => {
   const table = /create table recoup\.queues \(([\s\S]*?)\n\);/.exec(source('migrations/0001_money_and_work.sql'))![1]!;
-  const defaults = [...table.matchAll(/^ {2}(\w+) \w+ not null default '?(\w+)'?,$/gm)].map(([, column, value]) => [
+  const later = source('migrations/0013_work_joined_to_capacity.sql').matchAll(
+    /^alter table recoup\.queues add column (\w+) \w+ (?:not null default (\w+)|collate)/gm,
+  );
+  const first = table.matchAll(/^ {2}(\w+) \w+ not null default '?(\w+)'?,$/gm);
+  const defaults = [...first, ...later].map(([, column, value]) => [
     column!.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    /^\d+$/.test(value!) ? Number(value).toLocaleString('en-US') : `\`${value}\``,
+    value === undefined ? 'none' : /^\d+$/.test(value) ? Number(value).toLocaleString('en-US') : `\`${value}\``,
   ]);
   expect(Object.fromEntries(rows('Queues'))).toEqual(Object.fromEntries(defaults));
 });

@@ -70,7 +70,7 @@ describe('every operation', () => {
     const lease = { queue, requestId: newId('request') };
     const { jobs } = await client.queues.lease(lease);
     expect(jobs).toMatchObject([{ job: { id: job, attempt: 2 }, payload: null }]);
-    expect(await client.queues.lease(lease)).toEqual({ jobs });
+    expect(await client.queues.lease(lease)).toEqual({ jobs, out: null });
     expect(await client.jobs.handOver({ ...key, attempt: 2, upstreamRef: ref })).toMatchObject({
       outcome: 'handed_over',
     });

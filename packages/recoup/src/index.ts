@@ -21,13 +21,18 @@ export { idProblem } from './input.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export { jsonProblem } from './jobs/inputs.ts';
 export type { Job } from './jobs/job.ts';
+export type { LeasedUpstream } from './jobs/lease.ts';
 export type { ListOptions } from './jobs/list.ts';
+export type { PoolOut } from './jobs/pooled-claims.ts';
 export type { Prune } from './jobs/prune.ts';
 export type { Attempt } from './jobs/queries.ts';
 export type {
+  Answer,
+  Answered,
   AttemptKey,
   Cancel,
   Canceled,
+  Claimed,
   Each,
   Extend,
   Fail,

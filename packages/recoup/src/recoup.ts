@@ -3,8 +3,9 @@ import { hostname } from 'node:os';
 import type pg from 'pg';
 import { type AlertAges, Alerts } from './alerts/alerts.ts';
 import { BatchingRunner } from './db/batch.ts';
-import { overQueryable, type Queryable } from './db/database.ts';
+import { type Database, overQueryable, type Queryable } from './db/database.ts';
 import { asRefusal } from './db/failures.ts';
+import { joinedTransactions } from './db/joined.ts';
 import { checkState, migrate, schemaState } from './db/migrate.ts';
 import { Pools, type PoolUsage } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
@@ -13,6 +14,7 @@ import { Epochs } from './epochs.ts';
 import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed/feed.ts';
 import { Inbox } from './inbox/inbox.ts';
+import type { Capacity } from './jobs/answered.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
 import { checkOptions, type OpenOptions } from './options.ts';
@@ -92,6 +94,8 @@ export class Recoup implements AsyncDisposable {
   readonly #pollMs: number;
   readonly #decoding: Decoding;
   readonly #estimates: Estimates;
+  /** The runner of a transaction. */
+  readonly #inside = (db: Database): Runner => this.#traced(transactionRunner(db, this.#onTransition));
   #closing: Promise<void> | undefined;
 
   /** Use `open()`. */
@@ -115,7 +119,6 @@ export class Recoup implements AsyncDisposable {
     this.#waking = new Waking(pools);
     const wake = (queue: string) => this.#waking.wake(queue);
     this.wallets = new Wallets(this.#runner);
-    this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
     const onDropped = quiet(options.onDropped ?? (() => {}), this.#onError);
     const now = options.now ?? (() => Date.now());
@@ -128,6 +131,7 @@ export class Recoup implements AsyncDisposable {
     };
     this.#estimates = new Estimates(this.#reports);
     this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
+    this.jobs = new Jobs(this.#runner, wake, this.#capacity(joinedTransactions(pools, this.#inside)), this.#tracer);
     this.inbox = new Inbox(this.#runner);
     this.subscriptions = new Subscriptions(this.#runner, this.#atomically);
     this.payments = new Payments(this.#runner, this.#atomically);
@@ -170,28 +174,30 @@ export class Recoup implements AsyncDisposable {
   using(client: Queryable): InTransaction {
     // A pool would take another connection for each statement: charged at once, whatever becomes of the transaction.
     if (typeof client?.query !== 'function') {
-      throw new InvalidInput(
-        'client',
-        'must have query(text, values): a pg client, or what recoup/adapters makes of another',
-      );
+      const rule = 'must have query(text, values): a pg client, or what recoup/adapters makes of another';
+      throw new InvalidInput('client', rule);
     }
     if ('totalCount' in client)
       throw new InvalidInput('client', 'must be the client that began the transaction, not a pool');
-    const db = overQueryable(client, this.#pools.schema);
-    const runner = this.#traced(transactionRunner(db, this.#onTransition));
-    return this.#parts(runner, () => {});
+    return this.#parts(this.#inside(overQueryable(client, this.#pools.schema)), () => {});
   }
 
   #parts(runner: Runner, wake: (queue: string) => void): InTransaction {
+    const capacity = this.#capacity((work) => work(runner));
     return {
       wallets: new Wallets(runner),
-      jobs: new Jobs(runner, wake, this.#tracer),
+      jobs: new Jobs(runner, wake, capacity, this.#tracer),
       queues: new Queues(runner, runner),
       upstreams: new Upstreams(runner, this.#decoding, this.#estimates),
       inbox: new Inbox(runner),
       subscriptions: new Subscriptions(runner, (fn) => fn(runner)),
       payments: new Payments(runner, (fn) => fn(runner)),
     };
+  }
+
+  #capacity(transact: Capacity['transact']): Capacity {
+    const { lockTimeoutMs } = this.#pools;
+    return { decoding: this.#decoding, estimates: this.#estimates, lockTimeoutMs, transact };
   }
 
   /**
@@ -205,12 +211,9 @@ export class Recoup implements AsyncDisposable {
       let thrown: unknown;
       try {
         const result = await this.#pools.transaction('caller', async (client, db) => {
-          const runner = this.#traced(transactionRunner(db, this.#onTransition));
           try {
-            return await fn(
-              this.#parts(runner, (queue) => woken.add(queue)),
-              client,
-            );
+            const parts = this.#parts(this.#inside(db), (queue) => woken.add(queue));
+            return await fn(parts, client);
           } catch (error) {
             thrown = error;
             throw error;

@@ -19,7 +19,6 @@ afterAll(async () => {
 
 const cli = (argv: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL: api.db.url }): Promise<Ran> =>
   runCli(argv, env);
-
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** An operation and its input as somebody would type it. */
@@ -120,6 +119,11 @@ const story: [string, Input][] = [
   ['limits.end', { limit: 'day' }],
   ['estimates.report', {}],
   ['upstreams.history', { upstream: 'a/b ä', oldestFirst: true }],
+  ['queues.configure', { queue: 'joined', pool: 'p', maxUpstreamErrors: 1 }],
+  ['upstreams.register', { upstream: 'c/d', pool: 'p', provider: 'c' }],
+  ['jobs.submit', { wallet: j.wallet, job: 'm', queue: 'joined', price: 0 }],
+  ['queues.lease', { queue: 'joined', model: 'large' }],
+  ['jobs.report', { wallet: j.wallet, job: 'm', attempt: 1, answer: { status: 200 }, use: { tokens: 3 } }],
   ['pools.list', {}],
   ['pools.get', { pool: 'p', model: 'm' }],
   ['pools.explain', { pool: 'p' }],

@@ -36,7 +36,7 @@ const nowhere = ({ params }: Operation): Input =>
 const MATRIX: Record<Exclude<Scope, 'admin'>, RegExp> = {
   app: /^(wallets\.(?!adjust)|plans\.list|subscriptions\.(?!strays)|payments\.(?!list)|jobs\.(submit|submitMany|get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.|epochs\.list|system\.info|pools\.get)/,
   worker:
-    /^(wallets\.(list|balances?)$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info|upstreams\.(select|extend|release|report|note)$|pools\.get)/,
+    /^(wallets\.(list|balances?)$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release|report)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info|upstreams\.(select|extend|release|report|note)$|pools\.get)/,
   viewer:
     /^(wallets\.(list|balance|balances|remainders|entries|replay)|plans\.list|subscriptions\.(get|history|list|strays)|payments\.(list|missing)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info|upstreams\.(list|explain|history|snapshots)|limits\.(list|get|windows)|inbox\.list|alerts\.list|blocks\.list|pools\.\w+|estimates\.report)$/,
   support:

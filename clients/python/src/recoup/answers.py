@@ -239,6 +239,7 @@ class Job(TypedDict):
     verdict: Optional[Literal["definitive", "presumed"]]
     reason: Optional[str]
     worker: Optional[str]
+    upstream: Optional[str]
     upstreamRef: Optional[str]
     labels: Optional[Dict[str, Any]]
     traceparent: Optional[str]
@@ -275,6 +276,7 @@ class Attempt(TypedDict):
     jobState: str
     reason: Optional[str]
     worker: Optional[str]
+    upstream: Optional[str]
     upstreamRef: Optional[str]
     startedAt: Optional[str]
     endedAt: str
@@ -297,10 +299,85 @@ class Succeeded(TypedDict):
     finalPrice: Optional[int]
 
 
+class LeasedUpstream(TypedDict):
+    """The upstream to run it on, where the queue has a pool."""
+
+    upstream: str
+    provider: str
+    credentialRef: Optional[str]
+    lease: str
+
+
 class LeasedJob(TypedDict):
     job: "Job"
     payload: Any
     earlier: Optional[Dict[str, Any]]
+    upstream: Optional["LeasedUpstream"]
+
+
+class Estimate(TypedDict):
+    """What the estimate rests on."""
+
+    at: str
+    source: Literal["retry_after", "reset_announced", "backoff", "operator", "window"]
+    revision: Optional[int]
+    range: Optional[Dict[str, Any]]
+
+
+class PoolOut(TypedDict):
+    """Jobs are due and no upstream of the queue’s pool is usable."""
+
+    pool: str
+    reason: str
+    retryAfterMs: int
+    expectedRecoveryAt: Optional[str]
+    estimate: Optional["Estimate"]
+
+
+class _ProviderAnswerOptional(TypedDict, total=False):
+    status: Optional[int]
+    headers: Dict[str, Any]
+    body: Any
+    error: Optional[str]
+    ageMs: int
+
+
+class ProviderAnswer(_ProviderAnswerOptional):
+    """One of `status`, `body` and `error` is needed. Nothing of it is logged."""
+
+    pass
+
+
+class Dropped(TypedDict):
+    field: str
+    value: str
+    rule: str
+
+
+_ReportedReserved = TypedDict("_ReportedReserved", {"class": Optional[str]})
+
+
+class Reported(_ReportedReserved):
+    outcome: Literal["noted", "blocked", "reopened", "extended", "duplicate"]
+    block: Optional[int]
+    until: Optional[str]
+    step: Optional[int]
+    closed: int
+    use: Optional[Literal["booked", "duplicate", "none"]]
+    reason: Optional[str]
+    nextStep: Optional[str]
+    rule: Optional[str]
+    blocks: List[Dict[str, Any]]
+    dropped: List["Dropped"]
+
+
+class JobReported(TypedDict):
+    means: Literal["success", "failure", "release"]
+    outcome: Literal["succeeded", "reclaimed", "duplicate", "retrying", "dead", "refunded", "canceled", "stale", "released"]
+    notBefore: Optional[str]
+    refunded: bool
+    reclaimed: bool
+    upstream: "Reported"
 
 
 class RedrivePreview(TypedDict):
@@ -340,6 +417,8 @@ class QueueSettings(TypedDict):
     maxReleases: int
     leaseMs: int
     paused: bool
+    pool: Optional[str]
+    maxUpstreamErrors: int
 
 
 class FailingCheck(TypedDict):
@@ -358,15 +437,6 @@ class FailingCheck(TypedDict):
     unit: Optional[str]
     used: Optional[int]
     amount: Optional[int]
-
-
-class Estimate(TypedDict):
-    """What the estimate rests on."""
-
-    at: str
-    source: Literal["retry_after", "reset_announced", "backoff", "operator", "window"]
-    revision: Optional[int]
-    range: Optional[Dict[str, Any]]
 
 
 class Upstream(TypedDict):
@@ -438,43 +508,6 @@ class Selected(TypedDict):
     retryAfterMs: Optional[int]
     expectedRecoveryAt: Optional[str]
     estimate: Optional["Estimate"]
-
-
-class _ProviderAnswerOptional(TypedDict, total=False):
-    status: Optional[int]
-    headers: Dict[str, Any]
-    body: Any
-    error: Optional[str]
-    ageMs: int
-
-
-class ProviderAnswer(_ProviderAnswerOptional):
-    """One of `status`, `body` and `error` is needed. Nothing of it is logged."""
-
-    pass
-
-
-class Dropped(TypedDict):
-    field: str
-    value: str
-    rule: str
-
-
-_ReportedReserved = TypedDict("_ReportedReserved", {"class": Optional[str]})
-
-
-class Reported(_ReportedReserved):
-    outcome: Literal["noted", "blocked", "reopened", "extended", "duplicate"]
-    block: Optional[int]
-    until: Optional[str]
-    step: Optional[int]
-    closed: int
-    use: Optional[Literal["booked", "duplicate", "none"]]
-    reason: Optional[str]
-    nextStep: Optional[str]
-    rule: Optional[str]
-    blocks: List[Dict[str, Any]]
-    dropped: List["Dropped"]
 
 
 class Noted(TypedDict):
@@ -873,6 +906,7 @@ class JobsSucceedManyAnswer(TypedDict):
 
 class QueuesLeaseAnswer(TypedDict):
     jobs: List["LeasedJob"]
+    out: Optional["PoolOut"]
 
 
 class JobsExtendAnswer(TypedDict):

@@ -495,6 +495,19 @@ class Jobs(Group):
         """
         return self._client._call("jobs.release", {"wallet": wallet, "job": job, "attempt": attempt, "delayMs": delay_ms, "reason": reason, "upstreamRef": upstream_ref}, options)
 
+    def report(self, *, wallet: str, job: str, attempt: int, answer: "ProviderAnswer", result: Any = OMIT, final_price: int = OMIT, upstream_ref: str = OMIT, use: Dict[str, Any] = OMIT, options: Optional[Options] = None) -> "JobReported":
+        """Say what the provider answered to an attempt that was leased with an upstream: for the job and the upstream in one.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        attempt: The number of the attempt: the fencing token.
+        result: Of a success: JSON, at most 1 MiB.
+        final_price: Of a success: what the job turned out to be worth.
+        upstream_ref: The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..".
+        use: What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many.
+        """
+        return self._client._call("jobs.report", {"wallet": wallet, "job": job, "attempt": attempt, "answer": answer, "result": result, "finalPrice": final_price, "upstreamRef": upstream_ref, "use": use}, options)
+
 
 class UpstreamRefs(Group):
     def fail(self, *, upstream_ref: str, verdict: Literal["definitive", "presumed"] = OMIT, retryable: bool = OMIT, retry_after_ms: int = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "Failed":
@@ -519,7 +532,7 @@ class UpstreamRefs(Group):
 
 
 class Queues(Group):
-    def lease(self, *, queue: str, count: int = OMIT, worker: str = OMIT, lease_ms: int = OMIT, request_id: str = OMIT, wait_ms: int = OMIT, options: Optional[Options] = None) -> "QueuesLeaseAnswer":
+    def lease(self, *, queue: str, count: int = OMIT, worker: str = OMIT, lease_ms: int = OMIT, request_id: str = OMIT, wait_ms: int = OMIT, model: str = OMIT, capability: str = OMIT, options: Optional[Options] = None) -> "QueuesLeaseAnswer":
         """Take due jobs of a queue; waits up to a minute for the first one.
 
         queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
@@ -528,8 +541,10 @@ class Queues(Group):
         lease_ms: The length of the lease; the queue’s unless set.
         request_id: Makes a lost answer repeatable. 1 to 200 printable characters, not "." or "..".
         wait_ms: How long to wait where nothing is due; 0 unless set.
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
         """
-        return self._client._call("queues.lease", {"queue": queue, "count": count, "worker": worker, "leaseMs": lease_ms, "requestId": request_id, "waitMs": wait_ms}, options)
+        return self._client._call("queues.lease", {"queue": queue, "count": count, "worker": worker, "leaseMs": lease_ms, "requestId": request_id, "waitMs": wait_ms, "model": model, "capability": capability}, options)
 
     def list(self, *, options: Optional[Options] = None) -> "QueuesListAnswer":
         """What waits in each queue."""
@@ -542,7 +557,7 @@ class Queues(Group):
         """
         return self._client._call("queues.get", {"queue": queue}, options)
 
-    def configure(self, *, queue: str, refund_on: Literal["failure", "final"] = OMIT, backoff_base_ms: int = OMIT, backoff_max_ms: int = OMIT, retry_after_max_ms: int = OMIT, max_failures: int = OMIT, max_releases: int = OMIT, lease_ms: int = OMIT, paused: bool = OMIT, options: Optional[Options] = None) -> "QueueSettings":
+    def configure(self, *, queue: str, refund_on: Literal["failure", "final"] = OMIT, backoff_base_ms: int = OMIT, backoff_max_ms: int = OMIT, retry_after_max_ms: int = OMIT, max_failures: int = OMIT, max_releases: int = OMIT, lease_ms: int = OMIT, paused: bool = OMIT, pool: Optional[str] = OMIT, max_upstream_errors: int = OMIT, options: Optional[Options] = None) -> "QueueSettings":
         """Set what is given and leave the rest; `*` is for all queues without their own settings.
 
         queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
@@ -554,8 +569,9 @@ class Queues(Group):
         max_releases: How often a job may be given back unfinished.
         lease_ms: The length of a lease.
         paused: Nothing is leased; what runs goes on.
+        max_upstream_errors: How often a job may go back to its place for trouble of its upstream that it may have caused (5xx, no answer); then that is a failure.
         """
-        return self._client._call("queues.configure", {"queue": queue, "refundOn": refund_on, "backoffBaseMs": backoff_base_ms, "backoffMaxMs": backoff_max_ms, "retryAfterMaxMs": retry_after_max_ms, "maxFailures": max_failures, "maxReleases": max_releases, "leaseMs": lease_ms, "paused": paused}, options)
+        return self._client._call("queues.configure", {"queue": queue, "refundOn": refund_on, "backoffBaseMs": backoff_base_ms, "backoffMaxMs": backoff_max_ms, "retryAfterMaxMs": retry_after_max_ms, "maxFailures": max_failures, "maxReleases": max_releases, "leaseMs": lease_ms, "paused": paused, "pool": pool, "maxUpstreamErrors": max_upstream_errors}, options)
 
 
 class DeadLetters(Group):
@@ -1315,6 +1331,7 @@ OPERATIONS: Dict[str, Operation] = {
     "jobs.extend": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/extend", (), "fields", None, None, 4194304, True),
     "jobs.handOver": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/hand-over", (), "fields", None, None, 4194304, True),
     "jobs.release": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/release", (), "fields", None, None, 4194304, True),
+    "jobs.report": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/report", (), "fields", None, None, 4194304, True),
     "deadLetters.list": Operation("GET", "/v1/dead-letters", ("queue", "wallet", "reason", "asOf", "cursor", "limit",), None, None, "jobs", None, True),
     "deadLetters.preview": Operation("GET", "/v1/dead-letters/preview", ("queue", "wallet", "reason", "asOf",), None, None, None, None, True),
     "deadLetters.redriveAll": Operation("POST", "/v1/dead-letters/redrive", (), "fields", "ndjson", None, 4194304, False),

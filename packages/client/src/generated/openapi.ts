@@ -849,7 +849,7 @@ export interface paths {
         put?: never;
         /**
          * Take due jobs of a queue; waits up to a minute for the first one
-         * @description Each is a new attempt, yours until the lease ends. With a `requestId` a lost answer can be asked for again: the same jobs and attempts come back.
+         * @description Each is a new attempt, yours until the lease ends. Where the queue has a pool, each comes with an upstream of it, or not at all: `out` says why, and when to ask again. With a `requestId` a lost answer can be asked for again: the same jobs and attempts come back.
          *
          *     Scopes: worker, admin.
          */
@@ -914,6 +914,28 @@ export interface paths {
          * @description Scopes: worker, admin.
          */
         post: operations["jobs.release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what the provider answered to an attempt that was leased with an upstream: for the job and the upstream in one
+         * @description A success ends the job with its `result`; an answer about the job fails it for good; any other puts it back at its place, with no failure counted and no refund. The upstream is blocked or freed, its use booked, its slot given back.
+         *
+         *     Scopes: worker, admin.
+         */
+        post: operations["jobs.report"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2396,6 +2418,7 @@ export interface components {
             verdict: ("definitive" | "presumed") | null;
             reason: string | null;
             worker: string | null;
+            upstream: string | null;
             upstreamRef: string | null;
             labels: {
                 [key: string]: string;
@@ -2439,6 +2462,7 @@ export interface components {
             jobState: string;
             reason: string | null;
             worker: string | null;
+            upstream: string | null;
             upstreamRef: string | null;
             startedAt: string | null;
             /**
@@ -2471,6 +2495,14 @@ export interface components {
             reclaimed: boolean;
             finalPrice: number | null;
         };
+        /** @description The upstream to run it on, where the queue has a pool. */
+        LeasedUpstream: {
+            upstream: string;
+            provider: string;
+            credentialRef: string | null;
+            /** @description Its slot: kept and given back with the job. */
+            lease: string;
+        };
         LeasedJob: {
             job: components["schemas"]["Job"];
             /** @description As submitted. */
@@ -2481,6 +2513,103 @@ export interface components {
                 reason: string | null;
                 upstreamRef: string | null;
             } | null;
+            upstream: components["schemas"]["LeasedUpstream"] | null;
+        };
+        /** @description What the estimate rests on. */
+        Estimate: {
+            /**
+             * Format: date-time
+             * @description The estimate.
+             */
+            at: string;
+            /**
+             * @description Who says so; `window`: a limit’s next one.
+             * @enum {string}
+             */
+            source: "retry_after" | "reset_announced" | "backoff" | "operator" | "window";
+            revision: number | null;
+            range: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                to: string;
+            } | null;
+        };
+        /** @description Jobs are due and no upstream of the queue’s pool is usable. */
+        PoolOut: {
+            pool: string;
+            /** @description What keeps out the one that is expected back first: a class, or `quota`, `trial`, `slots` … */
+            reason: string;
+            /** @description When to ask again, at most 300,000. */
+            retryAfterMs: number;
+            expectedRecoveryAt: string | null;
+            estimate: components["schemas"]["Estimate"] | null;
+        };
+        /** @description One of `status`, `body` and `error` is needed. Nothing of it is logged. */
+        ProviderAnswer: {
+            status?: number | null;
+            /** @description By name: a text, or a list of them. */
+            headers?: {
+                [key: string]: string | string[];
+            };
+            /** @description Text, or its JSON; of a stream the event with the error. */
+            body?: unknown;
+            error?: string | null;
+            /** @description How long ago it came, where it is reported later; 0 unless set. */
+            ageMs?: number;
+        };
+        Dropped: {
+            field: string;
+            /** @description Shortened, without secrets. */
+            value: string;
+            /** @description Why it counts for nothing. */
+            rule: string;
+        };
+        Reported: {
+            /** @enum {string} */
+            outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
+            block: number | null;
+            until: string | null;
+            step: number | null;
+            /** @description How many blocks it closed. */
+            closed: number;
+            use: ("booked" | "duplicate" | "none") | null;
+            class: string | null;
+            reason: string | null;
+            nextStep: string | null;
+            rule: string | null;
+            /** @description One for each time that the answer names, that of `block` first. */
+            blocks: {
+                block: number | null;
+                /** @enum {string} */
+                outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
+                source: string;
+                until: string | null;
+                step: number | null;
+            }[];
+            /** @description What was implausible in the answer. */
+            dropped: components["schemas"]["Dropped"][];
+        };
+        JobReported: {
+            /**
+             * @description What the answer meant for the job.
+             * @enum {string}
+             */
+            means: "success" | "failure" | "release";
+            /** @enum {string} */
+            outcome: "succeeded" | "reclaimed" | "duplicate" | "retrying" | "dead" | "refunded" | "canceled" | "stale" | "released";
+            notBefore: string | null;
+            /** @description Whether this call booked the refund. */
+            refunded: boolean;
+            /** @description Of a success: whether a refund was taken back. */
+            reclaimed: boolean;
+            upstream: components["schemas"]["Reported"];
         };
         RedrivePreview: {
             /** @description Dead letters that match: confirm this number. */
@@ -2533,6 +2662,9 @@ export interface components {
             leaseMs: number;
             /** @description Nothing is leased; what runs goes on. */
             paused: boolean;
+            pool: string | null;
+            /** @description How often a job may go back to its place for trouble of its upstream that it may have caused (5xx, no answer); then that is a failure. */
+            maxUpstreamErrors: number;
         };
         FailingCheck: {
             /**
@@ -2554,32 +2686,6 @@ export interface components {
             unit: string | null;
             used: number | null;
             amount: number | null;
-        };
-        /** @description What the estimate rests on. */
-        Estimate: {
-            /**
-             * Format: date-time
-             * @description The estimate.
-             */
-            at: string;
-            /**
-             * @description Who says so; `window`: a limit’s next one.
-             * @enum {string}
-             */
-            source: "retry_after" | "reset_announced" | "backoff" | "operator" | "window";
-            revision: number | null;
-            range: {
-                /**
-                 * Format: date-time
-                 * @description RFC 3339.
-                 */
-                from: string;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339.
-                 */
-                to: string;
-            } | null;
         };
         Upstream: {
             upstream: string;
@@ -2669,51 +2775,6 @@ export interface components {
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
             estimate: components["schemas"]["Estimate"] | null;
-        };
-        /** @description One of `status`, `body` and `error` is needed. Nothing of it is logged. */
-        ProviderAnswer: {
-            status?: number | null;
-            /** @description By name: a text, or a list of them. */
-            headers?: {
-                [key: string]: string | string[];
-            };
-            /** @description Text, or its JSON; of a stream the event with the error. */
-            body?: unknown;
-            error?: string | null;
-            /** @description How long ago it came, where it is reported later; 0 unless set. */
-            ageMs?: number;
-        };
-        Dropped: {
-            field: string;
-            /** @description Shortened, without secrets. */
-            value: string;
-            /** @description Why it counts for nothing. */
-            rule: string;
-        };
-        Reported: {
-            /** @enum {string} */
-            outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
-            block: number | null;
-            until: string | null;
-            step: number | null;
-            /** @description How many blocks it closed. */
-            closed: number;
-            use: ("booked" | "duplicate" | "none") | null;
-            class: string | null;
-            reason: string | null;
-            nextStep: string | null;
-            rule: string | null;
-            /** @description One for each time that the answer names, that of `block` first. */
-            blocks: {
-                block: number | null;
-                /** @enum {string} */
-                outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
-                source: string;
-                until: string | null;
-                step: number | null;
-            }[];
-            /** @description What was implausible in the answer. */
-            dropped: components["schemas"]["Dropped"][];
         };
         Noted: {
             /** @enum {string} */
@@ -4732,6 +4793,10 @@ export interface operations {
                     requestId?: string;
                     /** @description How long to wait where nothing is due; 0 unless set. */
                     waitMs?: number;
+                    /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                    model?: string;
+                    /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                    capability?: string;
                 };
             };
         };
@@ -4744,6 +4809,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         jobs: components["schemas"]["LeasedJob"][];
+                        out: components["schemas"]["PoolOut"] | null;
                     };
                 };
             };
@@ -4867,6 +4933,49 @@ export interface operations {
                         outcome: "released" | "canceled" | "succeeded" | "stale" | "duplicate";
                         notBefore: string | null;
                     };
+                };
+            };
+        };
+    };
+    "jobs.report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The number of the attempt: the fencing token. */
+                    attempt: number;
+                    answer: components["schemas"]["ProviderAnswer"];
+                    /** @description Of a success: JSON, at most 1 MiB. */
+                    result?: unknown;
+                    /** @description Of a success: what the job turned out to be worth. */
+                    finalPrice?: number;
+                    /** @description The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..". */
+                    upstreamRef?: string;
+                    /** @description What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many. */
+                    use?: {
+                        [key: string]: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobReported"];
                 };
             };
         };
@@ -5115,6 +5224,9 @@ export interface operations {
                     leaseMs?: number;
                     /** @description Nothing is leased; what runs goes on. */
                     paused?: boolean;
+                    pool?: string | null;
+                    /** @description How often a job may go back to its place for trouble of its upstream that it may have caused (5xx, no answer); then that is a failure. */
+                    maxUpstreamErrors?: number;
                 };
             };
         };

@@ -47,6 +47,7 @@ export const OPERATIONS = {
   'jobs.extend': {"method":"POST","path":"/v1/wallets/{wallet}/jobs/{job}/extend","query":[],"body":"fields","maxBytes":4194304},
   'jobs.handOver': {"method":"POST","path":"/v1/wallets/{wallet}/jobs/{job}/hand-over","query":[],"body":"fields","maxBytes":4194304},
   'jobs.release': {"method":"POST","path":"/v1/wallets/{wallet}/jobs/{job}/release","query":[],"body":"fields","maxBytes":4194304},
+  'jobs.report': {"method":"POST","path":"/v1/wallets/{wallet}/jobs/{job}/report","query":[],"body":"fields","maxBytes":4194304},
   'deadLetters.list': {"method":"GET","path":"/v1/dead-letters","query":["queue","wallet","reason","asOf","cursor","limit"],"page":"jobs"},
   'deadLetters.preview': {"method":"GET","path":"/v1/dead-letters/preview","query":["queue","wallet","reason","asOf"]},
   'deadLetters.redriveAll': {"method":"POST","path":"/v1/dead-letters/redrive","query":[],"body":"fields","maxBytes":4194304,"stream":"ndjson","repeatable":false},

@@ -4,6 +4,7 @@ import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
 import { behindLimit, beyond, bookDecided, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
+import { giveSlotsBack } from './slots.ts';
 
 export interface CancelRow extends RawAnswer {
   state: string | null;
@@ -50,7 +51,7 @@ ${bookDecided},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, reason, worker, upstream_id, upstream_ref, started_at, ended_at)
   select wallet_id, id, attempt, 'canceled', 'canceled', new_reason, worker, upstream_id, upstream_ref, started_at, at
-  from book where booked and state in ('running', 'waiting'))${answerEach(
+  from book where booked and state in ('running', 'waiting')),${giveSlotsBack('book', `s.booked and s.state in ('running', 'waiting')`)}${answerEach(
     'book',
     `case when wins and not booked then 'again' else outcome end`,
     {

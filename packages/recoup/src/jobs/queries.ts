@@ -54,6 +54,8 @@ export interface Attempt {
   jobState: string;
   reason: string | null;
   worker: string | null;
+  /** The upstream that it was leased with. */
+  upstream: string | null;
   upstreamRef: string | null;
   startedAt: Date | null;
   endedAt: Date;
@@ -73,7 +75,7 @@ export const jobAttempts = statement<typeof key, AttemptRow>(
   () => `
 rows as (select a.* from input i join recoup.attempts a on a.wallet_id = i.wallet_id and a.job_id = i.id)
 select coalesce(json_agg(json_build_object('attempt', attempt, 'endedAs', ended_as, 'verdict', verdict, 'jobState', job_state,
-  'reason', reason, 'worker', worker, 'upstreamRef', upstream_ref, 'startedAt', started_at, 'endedAt', ended_at)
+  'reason', reason, 'worker', worker, 'upstream', upstream_id, 'upstreamRef', upstream_ref, 'startedAt', started_at, 'endedAt', ended_at)
   order by ended_at, attempt, array_position(array['confirmed', 'rejected', 'succeeded'], ended_as) nulls first), '[]')::text as answer
 from rows`,
 );

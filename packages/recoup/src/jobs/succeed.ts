@@ -4,6 +4,7 @@ import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
 import { behindLimit, beyond, bookDecided, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
+import { giveSlotsBack } from './slots.ts';
 
 export interface SucceedRow extends RawAnswer {
   state: string | null;
@@ -82,12 +83,16 @@ ended as (
     union all
     select b.attempt, 'superseded', worker, upstream_id, b.upstream_ref, started_at
     where b.state in ('running', 'waiting') and done_attempt <> b.attempt) e
-  where b.booked)${answerEach('book', `case when wins and not booked then 'again' else outcome end`, {
-    state: `case when booked then 'succeeded' else state end`,
-    succeeded_attempt: 'case when booked then done_attempt else succeeded_attempt end',
-    succeeded_at: 'case when booked then at else succeeded_at end',
-    reclaimed: 'case when booked then reclaims else reclaimed_at is not null end',
-    final_price: 'case when booked then new_final_price else final_price end',
-    balance: 'balance_after',
-  })}`,
+  where b.booked),${giveSlotsBack('book', `s.booked and s.state in ('running', 'waiting')`)}${answerEach(
+    'book',
+    `case when wins and not booked then 'again' else outcome end`,
+    {
+      state: `case when booked then 'succeeded' else state end`,
+      succeeded_attempt: 'case when booked then done_attempt else succeeded_attempt end',
+      succeeded_at: 'case when booked then at else succeeded_at end',
+      reclaimed: 'case when booked then reclaims else reclaimed_at is not null end',
+      final_price: 'case when booked then new_final_price else final_price end',
+      balance: 'balance_after',
+    },
+  )}`,
 );

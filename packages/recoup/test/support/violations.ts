@@ -29,11 +29,20 @@ export const ROWS: Readonly<Record<string, Row>> = {
   grant_entries: { wallet_id: 'w', seq: 2, of_seq: 1 },
   queues: {
     ...{ id: 'q', refund_on: 'final', backoff_base_ms: 0, backoff_max_ms: 0, retry_after_max_ms: 0, max_failures: 1 },
-    ...{ max_releases: 0, lease_ms: 100, paused: false },
+    ...{ max_releases: 0, max_upstream_errors: 0, lease_ms: 100, paused: false },
   },
   jobs: {
     ...{ wallet_id: 'w', id: 'j', queue: 'q', state: 'running', price: 1, priority: 0, refund_on: 'failure' },
-    ...{ max_failures: 2, attempt: 1, failures: 0, releases: 0, lease_until: AT, submitted_at: AT, payload_bytes: 0 },
+    ...{
+      max_failures: 2,
+      attempt: 1,
+      failures: 0,
+      releases: 0,
+      upstream_errors: 0,
+      lease_until: AT,
+      submitted_at: AT,
+      payload_bytes: 0,
+    },
   },
   attempts: {
     ...{ wallet_id: 'w', job_id: 'j', attempt: 1, ended_as: 'released', job_state: 'queued', ended_at: AT, tx: '1' },
@@ -170,6 +179,8 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   queues_max_failures: [{ max_failures: 0 }, { max_failures: 1_000_001 }],
   queues_max_releases: [{ max_releases: -1 }, { max_releases: 1_000_001 }],
   queues_lease: [{ lease_ms: 99 }, { lease_ms: 86_400_001 }],
+  queues_max_upstream_errors: [{ max_upstream_errors: -1 }, { max_upstream_errors: 1_000_001 }],
+  jobs_upstream_errors: [{ upstream_errors: -1 }],
   jobs_state: [{ state: 'lost', lease_until: null }],
   jobs_price: [{ price: -1 }, { price: BIG }],
   jobs_final_price: [-1, BIG].map((final_price) => ({ ...succeeded, settled_at: AT, final_price })),

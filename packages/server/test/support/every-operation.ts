@@ -13,6 +13,7 @@ export async function callEvery(api: Api, secret: string): Promise<void> {
   await moneyAndQueues(api, secret);
   const wallet = await api.wallet(1000);
   await signals(api, secret, wallet);
+  await joined(api, secret, wallet);
   await upstreamRefs(api, secret, wallet);
   await deadLetters(api, secret, wallet);
   await webhooks(api, secret, wallet);
@@ -55,7 +56,7 @@ async function running(api: Api, secret: string, wallet: string) {
   await api.call('jobs.submit', { wallet, job, queue, price: 10, payload: secret, labels: { x: secret } });
   const requestId = newId('r');
   const { jobs } = await api.call('queues.lease', { queue, requestId, waitMs: 1000 });
-  expect(await api.call('queues.lease', { queue, requestId })).toEqual({ jobs });
+  expect(await api.call('queues.lease', { queue, requestId })).toEqual({ jobs, out: null });
   return { wallet, job, attempt: jobs[0].job.attempt as number };
 }
 
@@ -79,6 +80,18 @@ async function signals(api: Api, secret: string, wallet: string): Promise<void> 
   await api.call('jobs.prune', { olderThanMs: 86_400_000 });
   await api.call('jobs.failMany', { items: [{ ...x, reason: secret }] });
   await api.call('jobs.succeedMany', { items: [{ ...y, result: secret }] });
+}
+
+/** Leased with an upstream; the answer, with all that is said in it, is told to both. */
+async function joined(api: Api, secret: string, wallet: string): Promise<void> {
+  const [pool, upstream] = [newId('pool'), newId('up')];
+  await api.call('upstreams.register', { upstream, pool, provider: newId('provider') });
+  await api.call('queues.configure', { queue: pool, pool });
+  await api.call('jobs.submit', { wallet, job: pool, queue: pool, price: 1, payload: secret });
+  await api.call('queues.lease', { queue: pool });
+  const answer = { status: 429, headers: { 'x-secret': secret }, body: { error: { message: secret } } };
+  const told = await api.call('jobs.report', { wallet, job: pool, attempt: 1, answer });
+  expect(told).toMatchObject({ means: 'release', outcome: 'released', upstream: { outcome: 'blocked' } });
 }
 
 async function upstreamRefs(api: Api, secret: string, wallet: string): Promise<void> {
