@@ -25,6 +25,8 @@ const fields = (path: string, name: string) => names(body(path, name), /^ {2}(?:
 const parts = [
   { path: 'src/recoup.ts', name: 'Recoup', calls: 'recoup', atLeast: 9 },
   { path: 'src/wallets/wallets.ts', name: 'Wallets', calls: 'wallets', atLeast: 9 },
+  { path: 'src/subscriptions/subscriptions.ts', name: 'Subscriptions', calls: 'subscriptions', atLeast: 10 },
+  { path: 'src/payments/payments.ts', name: 'Payments', calls: 'payments', atLeast: 3 },
   { path: 'src/jobs/jobs.ts', name: 'Jobs', calls: 'jobs', atLeast: 16 },
   { path: 'src/jobs/dead-letters.ts', name: 'DeadLetters', calls: 'deadLetters', atLeast: 5 },
   { path: 'src/queues/configure.ts', name: 'Queues', calls: 'queues', atLeast: 3 },

@@ -1,5 +1,6 @@
 // The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code; what the clients take from it, and the recorded day.
 import { readdirSync, readFileSync } from 'node:fs';
+import { creditTransitions } from '../packages/recoup/src/credit-outcomes.ts';
 import { errors } from '../packages/recoup/src/errors.ts';
 import { eventTransitions } from '../packages/recoup/src/event-outcomes.ts';
 import { capacityTransitions, type Transition, transitions } from '../packages/recoup/src/outcomes.ts';
@@ -78,6 +79,12 @@ function transitionsPage(): string {
     '[`outcomes.ts`](../packages/recoup/src/outcomes.ts).',
     '',
     ...transitionParts(capacityTransitions, '###').flatMap((part) => [part, '']),
+    '## Credit that expires',
+    '',
+    'It happens by itself, at a sweep or before a submit: `creditTransitions` in',
+    '[`credit-outcomes.ts`](../packages/recoup/src/credit-outcomes.ts). Told in [library.md](library.md).',
+    '',
+    ...transitionParts(creditTransitions, '###').flatMap((part) => [part, '']),
     '## Webhooks and alerts',
     '',
     'They read what the others append and write nothing of theirs: `eventTransitions` in',

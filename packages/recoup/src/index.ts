@@ -1,6 +1,7 @@
 // The face of the library: what users import.
 export type { Alert, AlertFilter } from './alerts/alerts.ts';
 export { ALERT_KINDS, type AlertKind } from './alerts/conditions.ts';
+export { type CreditOutcome, creditTransitions } from './credit-outcomes.ts';
 export { addressProblem } from './db/address.ts';
 export type { Database, Queryable } from './db/database.ts';
 export { type EpochState, epochState } from './db/epochs.ts';
@@ -55,8 +56,18 @@ export {
   transitions,
   type Verdict,
 } from './outcomes.ts';
+export type { Payment, TellPayment, ToldPayment } from './payments/payments.ts';
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
 export { type InTransaction, open, type Recoup } from './recoup.ts';
+export type {
+  CancelSubscription,
+  ChangePlan,
+  PaySubscription,
+  SetPlan,
+  StartSubscription,
+} from './subscriptions/inputs.ts';
+export type { Plan } from './subscriptions/set-plan.ts';
+export type { Advanced, StrayPayment, Subscription, SubscriptionEvent } from './subscriptions/subscriptions.ts';
 export type { Swept } from './sweeps/sweeper.ts';
 export type { DroppedHint, ProviderAnswer } from './upstreams/answer.ts';
 export type { Block, ListBlocks } from './upstreams/blocks.ts';

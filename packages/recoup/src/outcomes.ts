@@ -27,7 +27,7 @@ export const transitions = {
   },
   'wallet.grant': {
     guard: 'no entry with this key in the wallet',
-    effect: 'entry `grant` +amount',
+    effect: 'entry `grant` +amount; its terms, where it expires or has a priority',
     outcomes: ['granted', 'duplicate'],
     refusals: ['no_wallet', 'conflict', 'balance_limit', 'wallet_busy'],
   },

@@ -15,7 +15,9 @@ import { Inbox } from './inbox/inbox.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
 import { checkOptions, type OpenOptions } from './options.ts';
+import { Payments } from './payments/payments.ts';
 import { Queues } from './queues/configure.ts';
+import { type Atomically, Subscriptions } from './subscriptions/subscriptions.ts';
 import { Sweeper, type Swept } from './sweeps/sweeper.ts';
 import { quiet } from './telling.ts';
 import { Estimates } from './upstreams/estimates.ts';
@@ -34,6 +36,8 @@ export interface InTransaction {
   readonly queues: Queues;
   readonly upstreams: Upstreams;
   readonly inbox: Inbox;
+  readonly subscriptions: Subscriptions;
+  readonly payments: Payments;
 }
 
 /** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
@@ -65,6 +69,8 @@ export class Recoup implements AsyncDisposable {
   readonly epochs: Epochs;
   readonly webhooks: Webhooks;
   readonly alerts: Alerts;
+  readonly subscriptions: Subscriptions;
+  readonly payments: Payments;
   readonly #pools: Pools;
   readonly #batches: BatchingRunner;
   /** The batches, told to the tracer where there is one. */
@@ -105,11 +111,14 @@ export class Recoup implements AsyncDisposable {
     this.#estimates = new Estimates(this.#reports);
     this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
     this.inbox = new Inbox(this.#runner);
+    this.subscriptions = new Subscriptions(this.#runner, this.#atomically);
+    this.payments = new Payments(this.#runner, this.#atomically);
     this.feed = new Feed(this.#runner);
     this.epochs = new Epochs(pools);
     this.webhooks = new Webhooks(this.#runner);
     this.alerts = new Alerts(this.#runner, options.alertAges);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
+      subscriptions: this.subscriptions,
       lookAtAlerts: () => this.alerts.look(),
       capMs: this.#pollMs,
       pruneAfterMs: options.pruneAfterMs,
@@ -151,6 +160,8 @@ export class Recoup implements AsyncDisposable {
       queues: new Queues(runner, runner),
       upstreams: new Upstreams(runner, this.#decoding, this.#estimates),
       inbox: new Inbox(runner),
+      subscriptions: new Subscriptions(runner, (fn) => fn(runner)),
+      payments: new Payments(runner, (fn) => fn(runner)),
     };
   }
 
@@ -186,6 +197,22 @@ export class Recoup implements AsyncDisposable {
       }
     }
   }
+
+  /** One of Recoup's own transactions, for what takes more than one statement; run again where it lost a race. */
+  readonly #atomically: Atomically = async (fn) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#pools.transaction('patient', (_, db) =>
+          fn(this.#traced(transactionRunner(db, this.#onTransition))),
+        );
+      } catch (error) {
+        const refusal = asRefusal(error, true);
+        if (refusal.code !== 'transaction_conflict') throw refusal;
+        if (attempt === 5 || refusal.details.sqlstate === '55P03')
+          throw new Refusal('wallet_busy', undefined, {}, { cause: error });
+      }
+    }
+  };
 
   /** Tells idle workers, here and elsewhere, that a queue has something. A hint: without it the poll finds the job. */
   wake(queue: string): void {

@@ -16,7 +16,7 @@ class Problem(_ProblemOptional):
     status: int
     detail: str
     instance: str
-    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "foreign_origin", "rate_limited", "keys_required", "port_in_use", "no_key", "unhealthy", "internal", "no_wallet", "no_upstream", "no_limit", "no_block", "manual_block", "no_item", "no_endpoint", "no_delivery", "upstream_busy", "upstream_retired", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
+    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "foreign_origin", "rate_limited", "keys_required", "port_in_use", "no_key", "unhealthy", "internal", "no_wallet", "no_plan", "no_subscription", "already_subscribed", "subscription_ended", "no_upstream", "no_limit", "no_block", "manual_block", "no_item", "no_endpoint", "no_delivery", "upstream_busy", "upstream_retired", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
     requestId: str
 
 
@@ -82,6 +82,8 @@ class Remainder(TypedDict):
     reason: Optional[str]
     amount: int
     remaining: int
+    priority: int
+    expiresAt: Optional[str]
     createdAt: str
 
 
@@ -125,6 +127,100 @@ class Adjusted(TypedDict):
     amount: int
     balance: int
     createdAt: str
+
+
+class Plan(TypedDict):
+    plan: str
+    credits: int
+    every: Literal["day", "week", "month", "year"]
+    everyCount: int
+    zone: str
+    renews: Literal["paid", "itself"]
+    expires: bool
+    priority: int
+    graceMs: int
+    status: Literal["on", "off"]
+
+
+class PlanPage(TypedDict):
+    plans: List["Plan"]
+    cursor: Optional[str]
+
+
+class Paid(TypedDict):
+    outcome: Literal["activated", "renewed", "duplicate"]
+    status: Literal["pending", "active", "past_due", "expired", "revoked"]
+    plan: str
+    period: Optional[int]
+    periodStart: Optional[str]
+    periodEnd: Optional[str]
+    granted: int
+
+
+class Subscription(TypedDict):
+    subscription: str
+    customer: str
+    wallet: str
+    plan: str
+    nextPlan: Optional[str]
+    status: Literal["pending", "active", "past_due", "expired", "revoked"]
+    period: Optional[int]
+    periodStart: Optional[str]
+    periodEnd: Optional[str]
+    endsWithPeriod: bool
+    startedAt: str
+    endedAt: Optional[str]
+
+
+class SubscriptionEvent(TypedDict):
+    number: int
+    type: str
+    at: str
+    plan: str
+    period: Optional[int]
+    key: Optional[str]
+    actor: Optional[str]
+    reason: Optional[str]
+
+
+class SubscriptionPage(TypedDict):
+    subscriptions: List["Subscription"]
+    cursor: Optional[str]
+
+
+class StrayPayment(TypedDict):
+    subscription: str
+    customer: str
+    number: int
+    key: str
+    reason: Optional[str]
+    at: str
+
+
+class ToldPayment(TypedDict):
+    outcome: Literal["granted", "adjusted", "told"]
+    granted: int
+    taken: int
+
+
+class Payment(TypedDict):
+    payment: str
+    wallet: Optional[str]
+    subscription: Optional[str]
+    amount: Optional[int]
+    paid: bool
+    refunded: int
+    disputes: Dict[str, Any]
+    granted: int
+    taken: int
+    firstAt: str
+    toldAt: str
+
+
+class PaymentTaken(TypedDict):
+    outcome: str
+    payment: Optional[str]
+    code: Optional[str]
 
 
 class Job(TypedDict):
@@ -687,6 +783,41 @@ class WalletsGrantManyAnswer(TypedDict):
 
 class WalletsAdjustManyAnswer(TypedDict):
     items: List[Union["Adjusted", "Refused"]]
+
+
+class PlansSetAnswer(TypedDict):
+    outcome: Literal["set", "duplicate"]
+
+
+class SubscriptionsStartAnswer(TypedDict):
+    outcome: Literal["started", "duplicate"]
+
+
+class SubscriptionsChangeAnswer(TypedDict):
+    outcome: Literal["plan_changed", "plan_planned", "duplicate"]
+    granted: int
+    periodEnd: Optional[str]
+
+
+class SubscriptionsCancelAnswer(TypedDict):
+    outcome: Literal["revoked", "canceling", "resumed", "duplicate"]
+    status: Literal["pending", "active", "past_due", "expired", "revoked"]
+
+
+class SubscriptionsHistoryAnswer(TypedDict):
+    events: List["SubscriptionEvent"]
+
+
+class SubscriptionsStraysAnswer(TypedDict):
+    payments: List["StrayPayment"]
+
+
+class PaymentsListAnswer(TypedDict):
+    payments: List["Payment"]
+
+
+class PaymentsMissingAnswer(TypedDict):
+    missing: List[str]
 
 
 class JobsGetAnswer(TypedDict):

@@ -5,7 +5,7 @@ import type { AnyStatement, Database } from './database.ts';
 import { asRefusal, mayBeOneInputs, retryRace } from './failures.ts';
 import { HeldWallets, type Item, Turns } from './held-wallets.ts';
 import { MAX_PATIENT, type Pools } from './pool.ts';
-import type { RawAnswer, Runner } from './runner.ts';
+import { isOutcome, type RawAnswer, type Runner } from './runner.ts';
 import { encode, encodeBatch } from './statement.ts';
 
 type Observe = Runner['observe'];
@@ -220,8 +220,7 @@ class Line {
 
   /** A call has its outcome. */
   close(outcome: string): void {
-    // Passed over is no outcome: whoever holds the row brings one about.
-    if (outcome !== 'busy') this.#observe(this.#statement.name, outcome);
+    if (isOutcome(outcome)) this.#observe(this.#statement.name, outcome);
     this.#open -= 1;
     if (this.#open === 0) for (const done of this.#idle.splice(0)) done();
   }

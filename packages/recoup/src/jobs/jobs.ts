@@ -5,7 +5,7 @@ import type { Tracer } from '../db/tracing.ts';
 import { Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
-import { getBalance } from '../wallets/queries.ts';
+import { afterExpiry, callAfterExpiry } from '../wallets/expire.ts';
 import { refusalOf } from '../wallets/wallets.ts';
 import { type CancelRow, cancelJob } from './cancel.ts';
 import { Claims } from './claims.ts';
@@ -17,11 +17,12 @@ import * as checked from './inputs.ts';
 import { decodeJob, type Job } from './job.ts';
 import { type ListOptions, listPage } from './list.ts';
 import { countPrunable, type Prune, pruneInput, pruneJobs } from './prune.ts';
-import { type Attempt, compareJob, decodeAttempt, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
+import { type Attempt, decodeAttempt, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
 import { releaseJob } from './release.ts';
 import { type SettleRow, settleJob } from './settle.ts';
 import type * as signals from './signals.ts';
-import { newJob, type SubmitRow, submitJob } from './submit.ts';
+import { submitJob } from './submit.ts';
+import { submitted } from './submitted.ts';
 import { type SucceedRow, succeedJob } from './succeed.ts';
 
 /** Told when a queue may have something to do. */
@@ -57,48 +58,15 @@ export class Jobs {
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
     const row = checked.submitInput(input, this.#tracer?.traceparent());
-    return one(await this.#submitted(await this.#runner.call(submitJob, row), row));
+    return one(await submitted(this.#runner, this.#wake, await callAfterExpiry(this.#runner, submitJob, row), row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
   async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
     const here = this.#tracer?.traceparent();
     const rows = check.items('submitMany', inputs, (input: signals.Submit) => checked.submitInput(input, here));
-    const answers = await this.#runner.many(submitJob, rows);
-    return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, rows[i]!))));
-  }
-
-  async #submitted(
-    answer: SubmitRow,
-    row: ReturnType<typeof checked.submitInput>,
-  ): Promise<signals.Submitted | Refusal> {
-    const key = named(row);
-    if (answer.outcome === 'charged') {
-      if (row.queue !== null) this.#wake(row.queue);
-      return { outcome: 'charged', job: newJob(answer, row), seq: answer.seq!, balance: answer.balance! };
-    }
-    if (answer.outcome === 'duplicate') {
-      const [found] = await this.#runner.read(compareJob, [row]);
-      // Pruned between the two statements.
-      if (!found?.job) return new Refusal('pruned', undefined, key);
-      if (found.differs.length > 0) {
-        const message = `The job is there already with another ${found.differs.join(' and ')}.`;
-        return new Refusal('conflict', message, { ...key, differs: found.differs });
-      }
-      return { outcome: 'duplicate', job: decodeJob(found.job), seq: found.seq!, balance: found.balance! };
-    }
-    if (answer.outcome === 'insufficient_credits') {
-      const [balance] = await this.#runner.read(getBalance, [{ wallet_id: row.wallet_id }]);
-      const facts = {
-        balance: answer.balance,
-        overdraftLimit: answer.overdraft_limit,
-        price: row.price,
-        held: balance?.held ?? 0,
-      };
-      const message = `The wallet holds ${answer.balance}, the job costs ${row.price}.`;
-      return new Refusal('insufficient_credits', message, { ...key, ...facts });
-    }
-    return refusalOf(answer, key) ?? new Refusal('database_error', `submit: unknown outcome ${answer.outcome}`);
+    const answers = await afterExpiry(this.#runner, submitJob, rows);
+    return Promise.all(answers.map((answer, i) => submitted(this.#runner, this.#wake, answer, rows[i]!)));
   }
 
   /**

@@ -193,7 +193,10 @@ export const nextDue = statement<typeof none, NextDue>(
 next as (
   select least((select lease_until from recoup.jobs where lease_until is not null order by lease_until limit 1),
                (select deadline_at from recoup.jobs where deadline_at is not null order by deadline_at limit 1),
-               (select rolls_at from recoup.limits where rolls_at is not null order by rolls_at limit 1)) as at)
+               (select rolls_at from recoup.limits where rolls_at is not null order by rolls_at limit 1),
+               (select due_at from recoup.subscriptions where due_at is not null order by due_at limit 1),
+               (select next_expiry_at from recoup.wallets where next_expiry_at is not null and next_expiry_at < 'infinity'
+                order by next_expiry_at limit 1)) as at)
 select json_build_array(json_build_object('inMs', ceil(extract(epoch from at - recoup.clock()) * 1000)))::text as answer from next`,
 );
 

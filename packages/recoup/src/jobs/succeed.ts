@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
-import { behindLimit, beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
+import { behindLimit, beyond, bookDecided, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
 
 export interface SucceedRow extends RawAnswer {
@@ -69,7 +69,7 @@ done as (
     case when reclaims then 'reclaim' end as type1, case when reclaims then -price end as amount1, 'late success' as reason1,
     case when new_final_price is not null then 'settle' end as type2, price - new_final_price as amount2, 'final price' as reason2
   from seen s full join won w on w.ord = s.ord),
-${bookEntries},
+${bookDecided},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, worker, upstream_id, upstream_ref, started_at, ended_at)
   select b.wallet_id, b.id, e.attempt, e.ended_as, 'succeeded', e.worker, e.upstream_id, e.upstream_ref, e.started_at, b.at

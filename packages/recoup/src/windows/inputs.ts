@@ -75,7 +75,7 @@ export function subjectOf(input: LimitSubject, required: boolean): { type: strin
  * A zone by the name of a place, or UTC: offsets and abbreviations know no summer, and not every machine reads them alike. `Etc/GMT+5` is an
  * offset too, and five hours behind UTC, not ahead: whoever writes it mostly means the other.
  */
-function zone(value: unknown): string {
+export function zone(value: unknown): string {
   const name = check.id('zone', value);
   const rule = `must be an IANA time zone such as Europe/Berlin, or UTC; got ${JSON.stringify(name)}`;
   if (/^Etc\/(?!UTC$)/i.test(name))

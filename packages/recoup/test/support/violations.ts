@@ -1,6 +1,7 @@
 // Rows that break a rule of the schema and nothing else, for every rule, beside rows that are fine.
 import * as capacity from './violations-of-capacity.ts';
 import * as events from './violations-of-events.ts';
+import * as subscriptions from './violations-of-subscriptions.ts';
 import * as windows from './violations-of-windows.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -24,6 +25,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   entries: { wallet_id: 'w', seq: 1, type: 'grant', amount: 5, balance: 5, key: 'k', created_at: AT, tx: '1' },
   notes: { wallet_id: 'w', seq: 1, note: 'n' },
+  grants: { wallet_id: 'w', seq: 1, priority: 5, expires_at: AT },
+  grant_entries: { wallet_id: 'w', seq: 2, of_seq: 1 },
   queues: {
     ...{ id: 'q', refund_on: 'final', backoff_base_ms: 0, backoff_max_ms: 0, retry_after_max_ms: 0, max_failures: 1 },
     ...{ max_releases: 0, lease_ms: 100, paused: false },
@@ -42,6 +45,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   migrations: { number: 99, name: 'n', checksum: 'c', compatible_from: 1, applied_at: AT },
   ...capacity.ROWS,
   ...events.ROWS,
+  ...subscriptions.ROWS,
   ...windows.ROWS,
 };
 
@@ -103,9 +107,11 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
     { scopes: ['viewer'], customer_id: 'c' },
     { scopes: ['app', 'worker', 'viewer', 'support', 'operator', 'admin'] },
   ],
+  grants: [{ priority: 0, expires_at: null }, { priority: 9 }],
   epochs: [{ number: 32767 }],
   ...capacity.FINE,
   ...events.FINE,
+  ...subscriptions.FINE,
   ...windows.FINE,
 };
 
@@ -116,6 +122,9 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   wallets_overdraft_limit: [{ overdraft_limit: -1 }, { overdraft_limit: BIG }],
   wallets_last_seq: [{ last_seq: -1 }],
   wallets_untouched: [{ balance: 1 }, { last_entry_at: AT }],
+  grants_priority: [{ priority: -1 }, { priority: 10 }],
+  grants_terms: [{ expires_at: null }],
+  grant_entries_of_seq: [{ of_seq: 2 }],
   wallets_touched: [{ last_seq: 1 }],
   entries_seq: [{ seq: 0 }],
   entries_type: [{ type: 'gift' }],
@@ -216,6 +225,7 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   epochs_number: [{ number: -1 }, { number: 32768 }],
   ...capacity.BROKEN,
   ...events.BROKEN,
+  ...subscriptions.BROKEN,
   ...windows.BROKEN,
 };
 
@@ -229,6 +239,8 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   ],
   entries_once_per_key: [{}, { ...later, type: 'adjust' }],
   notes_pkey: [{}, { note: 'other' }],
+  grants_pkey: [{}, { priority: 1 }],
+  grant_entries_pkey: [{}, { of_seq: 0 }],
   queues_pkey: [{}, { paused: true }],
   jobs_pkey: [{}, queued],
   attempts_pkey: [{}, { job_state: 'dead' }],
@@ -239,15 +251,34 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   migrations_pkey: [{}, { name: 'other' }],
   ...capacity.TWICE,
   ...events.TWICE,
+  ...subscriptions.TWICE,
   ...windows.TWICE,
+};
+
+/** A column of tables that have no reason. */
+const UNLIKE: Readonly<Record<string, string>> = {
+  inbox_notes: 'note',
+  alert_events: 'subject',
+  grants: 'priority',
+  grant_entries: 'of_seq',
 };
 
 /** What would rewrite history, by the trigger that refuses it: also where no row would match. */
 export const REWRITTEN: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ['entries', 'epochs', 'block_events', 'upstream_events', 'inbox_notes', 'alert_events'].map((table) => [
+  [
+    'entries',
+    'grants',
+    'grant_entries',
+    'epochs',
+    'block_events',
+    'upstream_events',
+    'inbox_notes',
+    'alert_events',
+    'subscription_events',
+  ].map((table) => [
     `${table}_append_only`,
     [
-      `update recoup.${table} set ${{ inbox_notes: 'note', alert_events: 'subject' }[table] ?? 'reason'} = null where false`,
+      `update recoup.${table} set ${UNLIKE[table] ?? 'reason'} = null where false`,
       `delete from recoup.${table} where false`,
       `truncate recoup.${table}`,
     ],

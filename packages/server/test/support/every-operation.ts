@@ -17,10 +17,11 @@ export async function callEvery(api: Api, secret: string): Promise<void> {
   await deadLetters(api, secret, wallet);
   await webhooks(api, secret, wallet);
   await capacity(api, secret);
+  await subscriptions(api);
   await endpoints(api);
   await keysAndReads(api);
   // The streams and webhooks were called by hand; an epoch is opened by the role that owns the schema.
-  const others = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'epochs.open'];
+  const others = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'payments.take', 'epochs.open'];
   const missing = operations.map(({ name }) => name).filter((name) => !api.called.has(name));
   expect(missing.filter((name) => !others.includes(name))).toEqual([]);
 }
@@ -191,6 +192,32 @@ async function limits(api: Api, secret: string, upstream: string): Promise<void>
   await api.call('limits.reset', { limit, actor: 'ann', reason: secret });
   await api.call('limits.windows', { limit });
   await api.call('limits.end', { limit });
+}
+
+async function subscriptions(api: Api): Promise<void> {
+  const [plan, subscription, customer, wallet] = [newId('plan'), newId('sub'), newId('customer'), newId('wallet')];
+  await api.call('plans.set', { plan, credits: 10, every: 'month', renews: 'itself' });
+  await api.call('plans.list', { limit: 1 });
+  await api.call('wallets.open', { wallet, customer });
+  await api.call('subscriptions.start', { subscription, customer, wallet, plan });
+  await api.call('subscriptions.pay', { subscription, key: newId('payment'), reason: 'paid' });
+  await api.call('subscriptions.change', { subscription, plan, from: 'period', actor: 'ann' });
+  await api.call('subscriptions.get', { subscription });
+  await api.call('subscriptions.history', { subscription });
+  await api.call('subscriptions.list', { customer });
+  await api.call('subscriptions.cancel', { subscription, at: 'now' });
+  await api.call('subscriptions.strays', { limit: 1 });
+  const payment = newId('payment');
+  const bought = {
+    payment,
+    purchase: { wallet, credits: 5, expiresAt: '2040-01-01T00:00:00Z' },
+    amount: 50,
+    paid: true,
+  };
+  await api.call('payments.tell', bought);
+  await api.call('payments.tell', { payment, dispute: { id: 'd', amount: 10, state: 'open' } });
+  await api.call('payments.list', { limit: 1 });
+  await api.call('payments.missing', { payments: [payment] });
 }
 
 async function endpoints(api: Api): Promise<void> {
