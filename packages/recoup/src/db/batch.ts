@@ -18,6 +18,13 @@ const MAX_BYTES = 4_000_000;
  * inputs, and two of few cost more than they save.
  */
 const WORTH_ANOTHER = 48;
+/**
+ * Where a crowd came while a batch was on its way, the next one waits a moment for more of it: a statement for 32 costs two
+ * thirds of two for 16. Fewer go at once, so that a caller by himself, or one batch after the other, waits for nothing.
+ */
+const CROWD = Number(process.env.CROWD ?? 10);
+const GATHER = Number(process.env.GATHER ?? 32);
+const GATHER_MS = Number(process.env.GATHER_MS ?? 1);
 /** How often a batch may find the wallet held before the input goes into a statement that waits. */
 const MAX_SKIPS = 2;
 
@@ -96,6 +103,8 @@ class Line {
   /** The wallets of the batches on their way, each with its inputs that were met meanwhile; only where there may be several. */
   readonly #away = new Map<string, Item[]>();
   readonly #held: HeldWallets;
+  /** Set while a crowd gathers. */
+  #gathering: NodeJS.Timeout | undefined;
   #open = 0;
   #idle: (() => void)[] = [];
 
@@ -115,7 +124,7 @@ class Line {
         this.#waiting.push(item);
         // In a microtask: calls made in the same turn share the first statement, and an idle call waits for nothing.
         if (this.#running === 0 && this.#waiting.length === 1) queueMicrotask(() => this.#pump());
-        else if (this.#waiting.length >= WORTH_ANOTHER) this.#pump();
+        else if (this.#waiting.length >= (this.#gathering ? GATHER : WORTH_ANOTHER)) this.#pump();
       }
     });
   }
@@ -126,6 +135,8 @@ class Line {
 
   /** Sends what may go now: a first batch of however few, another beside it only of many. */
   #pump(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
     while (
       this.#running < this.#statement.atOnce &&
       this.#waiting.length >= (this.#running === 0 ? 1 : WORTH_ANOTHER)
@@ -177,7 +188,10 @@ class Line {
     this.#running -= 1;
     this.#return(items, back);
     if (this.#waiting.length === 0 && this.#running === 0) this.#most = MAX_INPUTS;
-    this.#pump();
+    const { length } = this.#waiting;
+    if (this.#running === 0 && length >= CROWD && length < GATHER) {
+      this.#gathering ??= setTimeout(() => this.#pump(), GATHER_MS);
+    } else this.#pump();
   }
 
   /** Answers those that have their outcome, and gives those that go again. */
