@@ -5,6 +5,7 @@ import { balances } from './balances.ts';
 import { Figures } from './figures.ts';
 import { full } from './full.ts';
 import { http } from './http.ts';
+import { joined } from './joined.ts';
 import { latencies } from './latency.ts';
 import { findPeers } from './peers.ts';
 import { asJson, printTables } from './report.ts';
@@ -67,6 +68,7 @@ async function everything(): Promise<void> {
     balance: await balances(server.url, quick ? 50_000 : 1_000_000, say),
     http: await http(server, quick, say),
     upstreams: await upstreams(server.url, quick, say),
+    joined: await joined(server.url, quick, say),
     full: options.full
       ? await full(server.url, figures, { jobs: JOBS, rounds: Math.min(ROUNDS, 5), size: quick ? 1 : 10 }, say)
       : undefined,

@@ -64,6 +64,9 @@ const KNOWN = ['url', 'key', 'headers', 'fetch', 'timeoutMs', 'deadlineMs', 'max
  */
 export class RecoupClient implements Calls {
   readonly wallets: Calls['wallets'];
+  readonly plans: Calls['plans'];
+  readonly subscriptions: Calls['subscriptions'];
+  readonly payments: Calls['payments'];
   readonly jobs: Calls['jobs'];
   readonly upstreamRefs: Calls['upstreamRefs'];
   readonly queues: Calls['queues'];
@@ -96,6 +99,9 @@ export class RecoupClient implements Calls {
     }
     const calls = groups as unknown as Calls;
     this.wallets = calls.wallets;
+    this.plans = calls.plans;
+    this.subscriptions = calls.subscriptions;
+    this.payments = calls.payments;
     this.jobs = calls.jobs;
     this.upstreamRefs = calls.upstreamRefs;
     this.queues = calls.queues;

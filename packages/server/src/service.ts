@@ -11,6 +11,7 @@ import { buildServer, type ServerOptions } from './http/server.ts';
 import { Spans } from './http/spans.ts';
 import { Waits } from './http/waits.ts';
 import { Keys } from './keys/keys.ts';
+import { PaymentHooks, type PaymentSecrets } from './payments/hooks.ts';
 import type { Tracing } from './tracing/sdk.ts';
 import { Callbacks, type WebhookSecrets } from './webhooks/callbacks.ts';
 
@@ -30,6 +31,8 @@ export interface ServiceOptions {
   /** What signed callback URLs begin with. */
   publicUrl?: string;
   webhookSecrets?: WebhookSecrets;
+  /** Signing secrets of webhooks about payments. */
+  paymentSecrets?: PaymentSecrets;
   /** Send webhooks to loopback, private and link-local addresses too. */
   webhooksToPrivate?: boolean;
   /** How long a receiver of webhooks may take, in ms; 15,000 unless set. */
@@ -121,6 +124,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       recoup,
       keys,
       callbacks,
+      payments: new PaymentHooks(recoup, options.paymentSecrets),
       metrics,
       waits,
       spans,

@@ -19,7 +19,6 @@ afterAll(async () => {
 
 const cli = (argv: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL: api.db.url }): Promise<Ran> =>
   runCli(argv, env);
-
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** An operation and its input as somebody would type it. */
@@ -120,6 +119,11 @@ const story: [string, Input][] = [
   ['limits.end', { limit: 'day' }],
   ['estimates.report', {}],
   ['upstreams.history', { upstream: 'a/b ä', oldestFirst: true }],
+  ['queues.configure', { queue: 'joined', pool: 'p', maxUpstreamErrors: 1 }],
+  ['upstreams.register', { upstream: 'c/d', pool: 'p', provider: 'c' }],
+  ['jobs.submit', { wallet: j.wallet, job: 'm', queue: 'joined', price: 0 }],
+  ['queues.lease', { queue: 'joined', model: 'large' }],
+  ['jobs.report', { wallet: j.wallet, job: 'm', attempt: 1, answer: { status: 200 }, use: { tokens: 3 } }],
   ['pools.list', {}],
   ['pools.get', { pool: 'p', model: 'm' }],
   ['pools.explain', { pool: 'p' }],
@@ -133,6 +137,20 @@ const story: [string, Input][] = [
   ['webhookDeliveries.get', { delivery: TEST_OF_THE_ENDPOINT }],
   ['webhookEndpoints.replay', { endpoint: 'a/b ä', dead: true, since: '2030-01-01T00:00:00Z' }],
   ['webhookEndpoints.remove', { endpoint: 'a/b ä' }],
+  ['plans.set', { plan: 'pro', credits: 100, every: 'month', zone: 'Europe/Berlin', expires: true }],
+  ['plans.list', { limit: 1 }],
+  ['subscriptions.start', { subscription: 'a/b ä', customer: 'c', wallet: j.wallet, plan: 'pro', pendingMs: 60_000 }],
+  ['subscriptions.pay', { subscription: 'a/b ä', key: 'in_1' }],
+  ['subscriptions.change', { subscription: 'a/b ä', plan: 'pro', from: 'now' }],
+  ['subscriptions.cancel', { subscription: 'a/b ä', at: 'period', actor: 'ann' }],
+  ['subscriptions.get', { subscription: 'a/b ä' }],
+  ['subscriptions.history', { subscription: 'a/b ä' }],
+  ['subscriptions.list', { customer: 'c', status: 'active' }],
+  ['subscriptions.strays', { limit: 1 }],
+  ['payments.tell', { payment: 'stripe:a/b ä', purchase: { wallet: j.wallet, credits: 5 }, amount: 50, paid: true }],
+  ['payments.tell', { payment: 'stripe:a/b ä', also: 'stripe:c', refunded: 50 }],
+  ['payments.list', { open: false, limit: 1 }],
+  ['payments.missing', { payments: ['stripe:c', 'stripe:d'] }],
   ['alerts.list', { recovered: true, limit: 1 }],
   ['feed.read', { limit: 5 }],
   ['feed.entries', { customer: 'c', limit: 2 }],
@@ -176,7 +194,7 @@ describe.each(['a database', 'a server'])('through %s', (kind) => {
     expect((await cli(['--json', 'keys', 'revoke', made.key.prefix], env)).out).toContain('"revoked"');
     called.add('keys.revoke');
     const balance = await cli(['wallets', 'balance', j.wallet], env);
-    expect(balance.out).toMatch(/^booked +91$/m);
+    expect(balance.out).toMatch(/^booked +191$/m);
     const entries = await cli(['wallets', 'entries', j.wallet], env);
     expect(entries.out).toMatch(/^wallet +seq +type +amount +balance/m);
     const left = operations.filter(

@@ -85,3 +85,13 @@ mov as (
     balance = excluded.balance, last_seq = excluded.last_seq, last_entry_at = excluded.last_entry_at, next_expiry_at = excluded.next_expiry_at)`;
 
 export const bookEntries = booking();
+
+/** Of a decision about a job at risk: credit that was kept for it is looked at now, in every wallet of the statement where credit expires. */
+export const bookDecided = `${booking('min(case when next_expiry_at is not null then at end) over (partition by wallet_id)')},
+looked as (
+  insert into recoup.wallets (id, customer_id, next_expiry_at)
+  select distinct on (wallet_id) wallet_id, customer_id, at from book b
+  where booked and next_expiry_at is not null
+    and not exists (select from book o where o.wallet_id = b.wallet_id and o.booked and (o.type1 is not null or o.type2 is not null))
+  order by wallet_id, ord desc
+  on conflict (id) do update set next_expiry_at = least(wallets.next_expiry_at, excluded.next_expiry_at))`;

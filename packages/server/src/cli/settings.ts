@@ -123,6 +123,13 @@ export const SETTINGS = {
     secret: true,
     problem: signing,
   },
+  paymentStripe: {
+    kind: 'list',
+    about: 'signing secrets of a webhook endpoint of Stripe (whsec_…)',
+    fallback: [],
+    secret: true,
+    problem: like(/^whsec_[\x21-\x7e]{8,500}$/, 'must hold signing secrets of Stripe: whsec_…'),
+  },
   webhookFal: {
     kind: 'list',
     about: 'public keys of fal (x of its key set)',

@@ -43,6 +43,7 @@ function serviceOptions(settings: Settings, url: string, decoderRules: Rules | u
       generic: settings.webhookGeneric!,
       fal: settings.webhookFal!,
     },
+    paymentSecrets: { stripe: settings.paymentStripe!, generic: settings.webhookGeneric! },
     server: { logger: settings.logLevel === 'silent' ? false : { level: settings.logLevel! } },
   };
 }

@@ -25,6 +25,9 @@ const PROBLEM: Json = {
 
 const TAGS: Record<string, string> = {
   wallets: 'Balances and the entries behind them.',
+  plans: 'What a period of a subscription grants.',
+  subscriptions: 'Subscriptions: at most one of a customer lives.',
+  payments: 'What providers of payments say, and the credit that follows.',
   jobs: 'Priced pieces of work: submit, signals, reads.',
   upstreamRefs: 'Signals by the reference that an upstream gave.',
   queues: 'Work for workers in any language, and the settings of queues.',
