@@ -19,12 +19,11 @@ const MAX_BYTES = 4_000_000;
  */
 const WORTH_ANOTHER = 48;
 /**
- * Where a crowd came while a batch was on its way, the next one waits a moment for more of it: a statement for 32 costs two
- * thirds of two for 16. Fewer go at once, so that a caller by himself, or one batch after the other, waits for nothing.
+ * So many that came while a batch was on its way are a crowd: more come behind them, so the next batch waits until it is worth
+ * one, for as long as the last one took at most. Fewer go at once: a caller by himself, or one batch after the other, waits for nothing.
  */
-const CROWD = Number(process.env.CROWD ?? 10);
-const GATHER = Number(process.env.GATHER ?? 32);
-const GATHER_MS = Number(process.env.GATHER_MS ?? 1);
+const CROWD = 10;
+const MAX_GATHER_MS = 5;
 /** How often a batch may find the wallet held before the input goes into a statement that waits. */
 const MAX_SKIPS = 2;
 
@@ -124,7 +123,7 @@ class Line {
         this.#waiting.push(item);
         // In a microtask: calls made in the same turn share the first statement, and an idle call waits for nothing.
         if (this.#running === 0 && this.#waiting.length === 1) queueMicrotask(() => this.#pump());
-        else if (this.#waiting.length >= (this.#gathering ? GATHER : WORTH_ANOTHER)) this.#pump();
+        else if (this.#waiting.length >= WORTH_ANOTHER) this.#pump();
       }
     });
   }
@@ -172,6 +171,7 @@ class Line {
    * order, until that one stands alone.
    */
   async #send(items: Item[]): Promise<void> {
+    const sent = performance.now();
     let back: Item[] = [];
     try {
       const run = () => this.#pools.hot.run(this.#statement, encodeBatch(items.map((item) => item.json)), 'shared');
@@ -189,8 +189,9 @@ class Line {
     this.#return(items, back);
     if (this.#waiting.length === 0 && this.#running === 0) this.#most = MAX_INPUTS;
     const { length } = this.#waiting;
-    if (this.#running === 0 && length >= CROWD && length < GATHER) {
-      this.#gathering ??= setTimeout(() => this.#pump(), GATHER_MS);
+    // What goes again has waited already.
+    if (this.#running === 0 && back.length === 0 && length >= CROWD && length < WORTH_ANOTHER) {
+      this.#gathering ??= setTimeout(() => this.#pump(), Math.min(performance.now() - sent, MAX_GATHER_MS));
     } else this.#pump();
   }
 
