@@ -15,6 +15,8 @@ import { type BenchServer, processCpu, serverCpu } from './server.ts';
 
 const CONNECTIONS = 64;
 const WALLETS = 1000;
+/** As deploy/ starts it, for both. */
+const NODE_FLAGS = ['--max-semi-space-size=32'];
 const ROOT = new URL('..', import.meta.url).pathname;
 
 export interface HttpFigures {
@@ -39,7 +41,7 @@ interface Served extends AsyncDisposable {
 
 /** A process that serves HTTP, once it answers. */
 async function serve(args: string[], url: string | undefined, cwd = ROOT): Promise<Served> {
-  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...args], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
   const served = url ?? (await firstLine(child));
   await untilAnswers(child, url === undefined ? served : `${served}/readyz`);
   return { url: served, pid: child.pid!, [Symbol.asyncDispose]: () => stop(child) };
