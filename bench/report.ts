@@ -6,7 +6,7 @@ import type { HttpFigures } from './http.ts';
 import type { JoinedFigures } from './joined.ts';
 import { BARE, type Latencies, type Latency, OURS } from './latency.ts';
 import type { Peers } from './peers.ts';
-import { AWAITED, designRow, peerRow } from './rounds.ts';
+import { AWAITED, BY_BATCHES, designRow, peerRow } from './rounds.ts';
 import type { UpstreamFigures } from './upstreams.ts';
 
 export interface Run {
@@ -43,6 +43,7 @@ export function ratios(run: Run): Record<string, number> {
   );
   const all = {
     money_life_vs_best_pg_queue: money / best,
+    money_life_by_batches_vs_best_pg_queue: figures.rate(BY_BATCHES) / best,
     money_life_vs_best_pg_queue_by_calls: money / bestByCalls,
     refund_recover_vs_best_pg_queue: figures.rate('refund and recover') / best,
     money_life_vs_floor: money / figures.rate('floor, same tables'),

@@ -1,6 +1,6 @@
 // Checks of what callers give: each names the field and what is allowed, before anything reaches the database.
 import { InvalidInput } from './errors.ts';
-import { readable } from './readable.ts';
+import { readable, readEach } from './readable.ts';
 
 /** The largest amount, and the largest balance either way: 2^53 − 1. */
 export const MAX_AMOUNT = Number.MAX_SAFE_INTEGER;
@@ -288,10 +288,9 @@ export function onlyFields(what: string, value: unknown, known: readonly string[
   for (const key of readable(what, () => Object.keys(value))) {
     if (!known.includes(key)) throw new InvalidInput(key, `is not a field of ${what}; known: ${known.join(', ')}`);
   }
-  for (const key of known)
-    readable(key, () => {
-      if (key in value && !Object.hasOwn(value, key))
-        throw new InvalidInput(key, `must be a field of the object itself: that of ${what} is inherited`);
-      return (value as Record<string, unknown>)[key];
-    });
+  readEach(known, (key) => {
+    if (key in value && !Object.hasOwn(value, key))
+      throw new InvalidInput(key, `must be a field of the object itself: that of ${what} is inherited`);
+    void (value as Record<string, unknown>)[key];
+  });
 }

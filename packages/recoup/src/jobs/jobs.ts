@@ -5,7 +5,7 @@ import type { Tracer } from '../db/tracing.ts';
 import { Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
-import { afterExpiry, callAfterExpiry } from '../wallets/expire.ts';
+import { afterExpiry } from '../wallets/expire.ts';
 import { refusalOf } from '../wallets/wallets.ts';
 import { Answers, type Capacity } from './answered.ts';
 import { type CancelRow, cancelJob } from './cancel.ts';
@@ -62,7 +62,10 @@ export class Jobs {
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
     const row = checked.submitInput(input, this.#tracer?.traceparent());
-    return one(await submitted(this.#runner, this.#wake, await callAfterExpiry(this.#runner, submitJob, row), row));
+    const first = await this.#runner.call(submitJob, row);
+    const due = first.outcome === 'expiry_due';
+    const answer = due ? (await afterExpiry(this.#runner, submitJob, [row]))[0]! : first;
+    return one(await submitted(this.#runner, this.#wake, answer, row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */

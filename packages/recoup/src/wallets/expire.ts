@@ -124,13 +124,3 @@ export async function afterExpiry<C extends Columns, A extends RawAnswer>(
   }
   return answers;
 }
-
-/** One such call. */
-export async function callAfterExpiry<C extends Columns, A extends RawAnswer>(
-  runner: Runner,
-  of: Statement<C, A>,
-  input: InputOf<C> & { wallet_id: string },
-): Promise<A | Refusal> {
-  const answer = await runner.call(of, input);
-  return answer.outcome === 'expiry_due' ? (await afterExpiry(runner, of, [input]))[0]! : answer;
-}
