@@ -105,6 +105,8 @@ function play(happenings: readonly Happening[]): { given: Given[]; balance: numb
     for (let i = jobs; i < 0; i++) purse.take();
     jobs = 0;
   };
+  // Where nothing is to be done an entry stands all the same: what jobs took is one sum between two entries, not between two tries.
+  const instead = () => purse.add(write('adjust', 1));
   for (const one of happenings) {
     if (one.type === 'jobs') {
       jobs = Math.min(jobs + one.amount, purse.taken.length);
@@ -121,17 +123,22 @@ function play(happenings: readonly Happening[]): { given: Given[]; balance: numb
       for (let i = one.amount; i < 0; i++) purse.take();
     } else {
       const of = grants[one.of % Math.max(grants.length, 1)];
-      if (!of) continue;
+      if (!of) {
+        instead();
+        continue;
+      }
       const own = purse.coins.filter(({ from, spent }) => from.seq === of.seq && !spent);
       const taken = given.filter((entry) => entry.of === of.seq && entry.type !== 'expire');
       const back = -taken.reduce((sum, { amount }) => sum + amount, 0);
       if (one.type === 'restore') {
-        if (back <= 0) continue;
-        write('restore', back, { of: of.seq });
-        purse.add({ ...of, amount: back });
+        if (back <= 0) instead();
+        else {
+          write('restore', back, { of: of.seq });
+          purse.add({ ...of, amount: back });
+        }
       } else if (one.type === 'expire') {
-        if (own.length === 0) continue;
-        write('expire', -own.length, { of: of.seq });
+        if (own.length === 0) instead();
+        else write('expire', -own.length, { of: of.seq });
         for (const coin of own) purse.coins.splice(purse.coins.indexOf(coin), 1);
       } else {
         write('clawback', one.amount, { of: of.seq });
