@@ -51,6 +51,7 @@ const LAYERS = [
     'jobs',
     'queues',
     'inbox',
+    'probes',
     'upstreams',
     'windows',
     'wallets',
@@ -64,6 +65,7 @@ const ROOT_BELOW = new Set([
   'outcomes.ts',
   'event-outcomes.ts',
   'credit-outcomes.ts',
+  'probe-outcomes.ts',
   'input.ts',
   'readable.ts',
   'waking.ts',
@@ -88,7 +90,7 @@ test('imports of the library point down', () => {
 
 test('SQL lives in transition files, queries, usable, verify, the feed, epochs, migrate and migrations', () => {
   const allowed =
-    /^packages\/recoup\/src\/(wallets|jobs|queues|inbox|upstreams|windows|sweeps|feed|alerts|webhooks|subscriptions|payments)\/|\/(verify|testing|waking)\.ts$|\/db\/(epochs|migrate|pool|statement)\.ts$/;
+    /^packages\/recoup\/src\/(wallets|jobs|queues|inbox|upstreams|windows|sweeps|feed|alerts|webhooks|subscriptions|payments|probes)\/|\/(verify|testing|waking)\.ts$|\/db\/(epochs|migrate|pool|statement)\.ts$/;
   const wrong = files('packages/recoup/src', /\.ts$/).filter(
     (path) =>
       !allowed.test(path) && /\b(insert into|update recoup|delete from|select .* from recoup\.)/.test(read(path)),

@@ -74,6 +74,7 @@ export class RecoupClient implements Calls {
   readonly blocks: Calls['blocks'];
   readonly pools: Calls['pools'];
   readonly limits: Calls['limits'];
+  readonly probes: Calls['probes'];
   readonly estimates: Calls['estimates'];
   readonly inbox: Calls['inbox'];
   readonly deadLetters: Calls['deadLetters'];
@@ -109,6 +110,7 @@ export class RecoupClient implements Calls {
     this.blocks = calls.blocks;
     this.pools = calls.pools;
     this.limits = calls.limits;
+    this.probes = calls.probes;
     this.estimates = calls.estimates;
     this.inbox = calls.inbox;
     this.deadLetters = calls.deadLetters;

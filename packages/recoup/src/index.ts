@@ -47,6 +47,7 @@ export type {
   Succeed,
   Succeeded,
 } from './jobs/signals.ts';
+export { open } from './open.ts';
 export type { OpenOptions } from './options.ts';
 export {
   type CapacityOutcome,
@@ -70,7 +71,7 @@ export type { Probe, ProberOf, Probes, Progress, Recheck, RecheckFilter } from '
 export type { Probed } from './probes/probing.ts';
 export type { ProbeScore } from './probes/report.ts';
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
-export { type InTransaction, open, type Recoup } from './recoup.ts';
+export type { InTransaction, Recoup } from './recoup.ts';
 export type {
   CancelSubscription,
   ChangePlan,

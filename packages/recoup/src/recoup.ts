@@ -2,12 +2,11 @@
 import { hostname } from 'node:os';
 import type pg from 'pg';
 import { type AlertAges, Alerts } from './alerts/alerts.ts';
+import { untilItWins } from './db/again.ts';
 import { BatchingRunner } from './db/batch.ts';
 import { type Database, overQueryable, type Queryable } from './db/database.ts';
-import { asRefusal } from './db/failures.ts';
 import { joinedTransactions } from './db/joined.ts';
-import { checkState, migrate, schemaState } from './db/migrate.ts';
-import { Pools, type PoolUsage } from './db/pool.ts';
+import type { Pools, PoolUsage } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
 import { type Tracer, traced } from './db/tracing.ts';
 import { Epochs } from './epochs.ts';
@@ -17,7 +16,7 @@ import { Inbox } from './inbox/inbox.ts';
 import type { Capacity } from './jobs/answered.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
-import { checkOptions, type OpenOptions } from './options.ts';
+import type { OpenOptions } from './options.ts';
 import { Payments } from './payments/payments.ts';
 import { Asking } from './probes/asking.ts';
 import { probersInput } from './probes/inputs.ts';
@@ -45,25 +44,6 @@ export interface InTransaction {
   readonly inbox: Inbox;
   readonly subscriptions: Subscriptions;
   readonly payments: Payments;
-}
-
-/** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
-export async function open(options: OpenOptions): Promise<Recoup> {
-  const { pool, ...checked } = checkOptions(options);
-  const pools = new Pools(pool);
-  try {
-    const client = await pools.connect();
-    try {
-      if (options.migrate) await migrate(client, pools.schema);
-      checkState(await schemaState(client, pools.schema), pools.schema);
-    } finally {
-      client.release();
-    }
-  } catch (error) {
-    await pools.end();
-    throw asRefusal(error, false);
-  }
-  return new Recoup(pools, { ...options, ...checked });
 }
 
 export class Recoup implements AsyncDisposable {
@@ -205,46 +185,38 @@ export class Recoup implements AsyncDisposable {
    * caller's statements too. Run again from the start when it lost a race, up to five times: `fn` must not do what
    * cannot be repeated.
    */
-  async transaction<T>(fn: (recoup: InTransaction, client: pg.PoolClient) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
+  transaction<T>(fn: (recoup: InTransaction, client: pg.PoolClient) => Promise<T>): Promise<T> {
+    let thrown: unknown;
+    const once = async () => {
       const woken = new Set<string>();
-      let thrown: unknown;
-      try {
-        const result = await this.#pools.transaction('caller', async (client, db) => {
-          try {
-            const parts = this.#parts(this.#inside(db), (queue) => woken.add(queue));
-            return await fn(parts, client);
-          } catch (error) {
-            thrown = error;
-            throw error;
-          }
-        });
-        for (const queue of woken) this.wake(queue);
-        return result;
-      } catch (error) {
-        const refusal = asRefusal(error, true);
-        if (refusal.code !== 'transaction_conflict') throw error === thrown ? error : refusal;
-        // A lock time-out has waited long enough already: only a lost race is run again.
-        if (attempt === 5 || refusal.details.sqlstate === '55P03') throw refusal;
-      }
-    }
+      const result = await this.#pools.transaction('caller', async (client, db) => {
+        try {
+          return await fn(
+            this.#parts(this.#inside(db), (queue) => woken.add(queue)),
+            client,
+          );
+        } catch (error) {
+          thrown = error;
+          throw error;
+        }
+      });
+      for (const queue of woken) this.wake(queue);
+      return result;
+    };
+    return untilItWins(
+      once,
+      (refusal) => refusal,
+      (refusal, error) => (error === thrown ? error : refusal),
+    );
   }
 
-  /** One of Recoup's own transactions, for what takes more than one statement; run again where it lost a race. */
-  readonly #atomically: Atomically = async (fn) => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#pools.transaction('patient', (_, db) =>
-          fn(this.#traced(transactionRunner(db, this.#onTransition))),
-        );
-      } catch (error) {
-        const refusal = asRefusal(error, true);
-        if (refusal.code !== 'transaction_conflict') throw refusal;
-        if (attempt === 5 || refusal.details.sqlstate === '55P03')
-          throw new Refusal('wallet_busy', undefined, {}, { cause: error });
-      }
-    }
-  };
+  /** One of Recoup's own transactions, for what takes more than one statement. */
+  readonly #atomically: Atomically = (fn) =>
+    untilItWins(
+      () => this.#pools.transaction('patient', (_, db) => fn(this.#inside(db))),
+      (_, error) => new Refusal('wallet_busy', undefined, {}, { cause: error }),
+      (refusal) => refusal,
+    );
 
   /** Tells idle workers, here and elsewhere, that a queue has something. A hint: without it the poll finds the job. */
   wake(queue: string): void {

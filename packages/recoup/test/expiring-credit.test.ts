@@ -48,6 +48,8 @@ onEvery('a sweep books what is due once, of however many wallets, and a second o
   expect(swept.reduce((sum, { expired }) => sum + expired, 0)).toBe(30);
   for (const wallet of wallets) expect(await ledger(s, wallet)).toEqual(['grant 1', 'grant 9', 'expire -9']);
   expect(await s.recoup.sweep()).toMatchObject({ expired: 0 });
+  const due = `select count(*)::int as n from recoup.wallets where next_expiry_at < 'infinity'`;
+  expect(await s.db.query(due)).toEqual([{ n: 0 }]);
 });
 
 onEvery('of 50 that come when it is due nobody spends it, and it expires once', async (s) => {

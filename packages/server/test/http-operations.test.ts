@@ -283,7 +283,7 @@ describe.each(inject('servers'))('$name', ({ url }) => {
   test('every operation of the list was called', () => {
     // Capacity, subscriptions, payments, endpoints and alerts have files of their own.
     const elsewhere =
-      /^(upstreams|blocks|pools|limits|inbox|estimates|plans|subscriptions|payments|webhook\w*|alerts|epochs)\.|^(feed\.stream|system\.info|jobs\.report)$/;
+      /^(upstreams|blocks|pools|limits|inbox|estimates|probes|plans|subscriptions|payments|webhook\w*|alerts|epochs)\.|^(feed\.stream|system\.info|jobs\.report)$/;
     const missing = operations.map(({ name }) => name).filter((name) => !api.called.has(name) && !elsewhere.test(name));
     expect(missing).toEqual([]);
   });

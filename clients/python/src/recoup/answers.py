@@ -422,7 +422,7 @@ class QueueSettings(TypedDict):
 
 
 class FailingCheck(TypedDict):
-    check: Literal["off", "draining", "retired", "blocked", "trial", "quota", "slots"]
+    check: Literal["off", "draining", "retired", "blocked", "gated", "trial", "quota", "slots"]
     block: Optional[int]
     kind: Optional[str]
     source: Optional[str]
@@ -482,7 +482,7 @@ class BlockEvent(TypedDict):
     kind: Optional[str]
     source: Optional[str]
     policy: Optional[Literal["auto", "manual", "snapshot", "rolling"]]
-    type: Literal["opened", "extended", "reopened", "trial", "closed", "contradicted", "registered", "changed", "credential"]
+    type: Literal["opened", "extended", "reopened", "trial", "probed", "closed", "contradicted", "registered", "changed", "credential"]
     at: str
     until: Optional[str]
     step: Optional[int]
@@ -543,6 +543,8 @@ class Block(TypedDict):
     openedAt: str
     evidenceAt: str
     until: Optional[str]
+    gatedUntil: Optional[str]
+    nextCheckAt: Optional[str]
     step: int
     trials: int
     generation: int
@@ -611,6 +613,74 @@ class PoolState(TypedDict):
     retryAfterMs: Optional[int]
     expectedRecoveryAt: Optional[str]
     estimate: Optional["Estimate"]
+
+
+class _HttpProbeOptional(TypedDict, total=False):
+    method: Literal["GET", "HEAD", "POST"]
+    headers: Dict[str, Any]
+    body: str
+    yes: Dict[str, Any]
+
+
+class HttpProbe(_HttpProbeOptional):
+    url: str
+
+
+class Prober(TypedDict):
+    pool: str
+    kind: Literal["function", "http"]
+    http: Optional["HttpProbe"]
+    graceMs: int
+    everyMs: int
+    timeoutMs: int
+    cost: Dict[str, Any]
+    setAt: str
+    actor: Optional[str]
+
+
+class Probe(TypedDict):
+    probe: int
+    block: int
+    upstream: str
+    pool: str
+    kind: Literal["due", "early", "asked"]
+    startedAt: str
+    endedAt: Optional[str]
+    result: Optional[Literal["yes", "no", "unavailable"]]
+    outcome: Optional[Literal["confirmed", "denied", "unavailable", "superseded", "lapsed"]]
+    latencyMs: Optional[int]
+    cost: Dict[str, Any]
+    reason: Optional[str]
+    claimedBy: Optional[str]
+    askedBy: Optional[str]
+
+
+class ProbePage(TypedDict):
+    probes: List["Probe"]
+    cursor: Optional[int]
+
+
+class ProbeScore(TypedDict):
+    pool: str
+    source: str
+    probes: int
+    yes: int
+    no: int
+    unavailable: int
+    ignored: int
+    cost: Dict[str, Any]
+    minutesRegained: float
+    minutesPerRequest: Optional[float]
+    medianLatencyMs: Optional[float]
+
+
+class Rechecked(TypedDict):
+    of: int
+    open: int
+    yes: int
+    no: int
+    unavailable: int
+    moved: int
 
 
 class EstimateScore(TypedDict):
@@ -977,6 +1047,27 @@ class LimitsResetAnswer(TypedDict):
 
 class PoolsExplainAnswer(TypedDict):
     upstreams: List["Upstream"]
+
+
+class ProbesSetAnswer(TypedDict):
+    outcome: Literal["set", "duplicate"]
+
+
+class ProbesRemoveAnswer(TypedDict):
+    outcome: Literal["removed", "duplicate"]
+
+
+class ProbesProbersAnswer(TypedDict):
+    probers: List["Prober"]
+
+
+class ProbesReportAnswer(TypedDict):
+    scores: List["ProbeScore"]
+
+
+class ProbesPreviewAnswer(TypedDict):
+    count: int
+    left: int
 
 
 class InboxSnoozeAnswer(TypedDict):

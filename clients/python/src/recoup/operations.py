@@ -948,6 +948,80 @@ class Pools(Group):
         return self._client._call("pools.explain", {"pool": pool, "model": model, "capability": capability, "limit": limit}, options)
 
 
+class Probes(Group):
+    def set(self, *, pool: str, http: "HttpProbe" = OMIT, grace_ms: int = OMIT, every_ms: int = OMIT, timeout_ms: int = OMIT, cost: Dict[str, Any] = OMIT, actor: str = OMIT, options: Optional[Options] = None) -> "ProbesSetAnswer":
+        """Say how the upstreams of a pool are asked whether they work again.
+
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        grace_ms: How long a block waits for the answer; 30,000 unless set.
+        every_ms: How often an announced reset is asked early; 900,000 unless set.
+        timeout_ms: How long an answer may take; 10,000 unless set.
+        cost: By unit.
+        actor: Who says so. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("probes.set", {"pool": pool, "http": http, "graceMs": grace_ms, "everyMs": every_ms, "timeoutMs": timeout_ms, "cost": cost, "actor": actor}, options)
+
+    def remove(self, *, pool: str, options: Optional[Options] = None) -> "ProbesRemoveAnswer":
+        """Nobody asks any more.
+
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("probes.remove", {"pool": pool}, options)
+
+    def probers(self, *, options: Optional[Options] = None) -> "ProbesProbersAnswer":
+        """How pools are asked."""
+        return self._client._call("probes.probers", {}, options)
+
+    def list(self, *, block: int = OMIT, upstream: str = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "ProbePage":
+        """Probes, the newest first: of a block, of an upstream, or all.
+
+        block: Only of this block.
+        upstream: Only of this upstream. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._call("probes.list", {"block": block, "upstream": upstream, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, block: int = OMIT, upstream: str = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Probe", None, None]:
+        """Probes, the newest first: of a block, of an upstream, or all: one after the other, page by page, to the end.
+
+        block: Only of this block.
+        upstream: Only of this upstream. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._each("probes.list", {"block": block, "upstream": upstream, "cursor": cursor, "limit": limit}, options)
+
+    def report(self, *, since: str = OMIT, pool: str = OMIT, options: Optional[Options] = None) -> "ProbesReportAnswer":
+        """What probes cost and what they bought against waiting, by pool and source.
+
+        since: RFC 3339. Probes of this instant or later.
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("probes.report", {"since": since, "pool": pool}, options)
+
+    def preview(self, *, pool: str, policy: Literal["auto", "manual", "snapshot", "rolling"] = OMIT, kind: str = OMIT, options: Optional[Options] = None) -> "ProbesPreviewAnswer":
+        """How many blocks of a pool a re-check would ask.
+
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        policy: Only blocks of this policy.
+        kind: Only blocks of this kind. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("probes.preview", {"pool": pool, "policy": policy, "kind": kind}, options)
+
+    def recheck(self, *, pool: str, confirm: int, actor: str, policy: Literal["auto", "manual", "snapshot", "rolling"] = OMIT, kind: str = OMIT, within_ms: int = OMIT, options: Optional[Options] = None) -> "Rechecked":
+        """Have every block of a pool asked now, and wait for the answers.
+
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        confirm: The count that the preview showed.
+        actor: Who wants it. 1 to 200 printable characters, not "." or "..".
+        policy: Only blocks of this policy.
+        kind: Only blocks of this kind. 1 to 200 printable characters, not "." or "..".
+        within_ms: How long to wait for answers; 20,000 unless set.
+        """
+        return self._client._call("probes.recheck", {"pool": pool, "confirm": confirm, "actor": actor, "policy": policy, "kind": kind, "withinMs": within_ms}, options)
+
+
 class Estimates(Group):
     def report(self, *, since: str = OMIT, options: Optional[Options] = None) -> "EstimateReport":
         """How often the time held at which upstreams were said to be back, and how far off it was, by who said it.
@@ -1270,6 +1344,7 @@ class Groups:
         self.blocks = Blocks(self)
         self.limits = Limits(self)
         self.pools = Pools(self)
+        self.probes = Probes(self)
         self.estimates = Estimates(self)
         self.inbox = Inbox(self)
         self.feed = Feed(self)
@@ -1364,6 +1439,13 @@ OPERATIONS: Dict[str, Operation] = {
     "pools.list": Operation("GET", "/v1/pools", ("cursor", "limit",), None, None, "pools", None, True),
     "pools.get": Operation("GET", "/v1/pools/{pool}", ("model", "capability",), None, None, None, None, True),
     "pools.explain": Operation("GET", "/v1/pools/{pool}/explain", ("model", "capability", "limit",), None, None, None, None, True),
+    "probes.set": Operation("PUT", "/v1/pools/{pool}/prober", (), "fields", None, None, 4194304, True),
+    "probes.remove": Operation("DELETE", "/v1/pools/{pool}/prober", (), None, None, None, None, True),
+    "probes.probers": Operation("GET", "/v1/probers", (), None, None, None, None, True),
+    "probes.list": Operation("GET", "/v1/probes", ("block", "upstream", "cursor", "limit",), None, None, "probes", None, True),
+    "probes.report": Operation("GET", "/v1/probes/report", ("since", "pool",), None, None, None, None, True),
+    "probes.preview": Operation("GET", "/v1/pools/{pool}/recheck", ("policy", "kind",), None, None, None, None, True),
+    "probes.recheck": Operation("POST", "/v1/pools/{pool}/recheck", (), "fields", None, None, 4194304, True),
     "estimates.report": Operation("GET", "/v1/estimates", ("since",), None, None, None, None, True),
     "inbox.list": Operation("GET", "/v1/inbox", ("pool", "owner", "unowned", "snoozed", "cursor", "limit",), None, None, "items", None, True),
     "inbox.take": Operation("POST", "/v1/inbox/{item}/take", (), "fields", None, None, 4194304, True),

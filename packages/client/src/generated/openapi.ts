@@ -1568,6 +1568,118 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/pools/{pool}/prober": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say how the upstreams of a pool are asked whether they work again
+         * @description Without `http`, processes that were opened with a function for the pool ask. What is blocked from then on waits for an answer when its time is up.
+         *
+         *     Scopes: operator, admin.
+         */
+        put: operations["probes.set"];
+        post?: never;
+        /**
+         * Nobody asks any more
+         * @description Scopes: operator, admin.
+         */
+        delete: operations["probes.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/probers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How pools are asked
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["probes.probers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/probes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Probes, the newest first: of a block, of an upstream, or all
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["probes.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/probes/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What probes cost and what they bought against waiting, by pool and source
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["probes.report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pools/{pool}/recheck": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many blocks of a pool a re-check would ask
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["probes.preview"];
+        put?: never;
+        /**
+         * Have every block of a pool asked now, and wait for the answers
+         * @description What says yes comes back; everything else stays out, also what could not be asked. `open` were not answered by then, and are still asked.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["probes.recheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/estimates": {
         parameters: {
             query?: never;
@@ -2668,10 +2780,10 @@ export interface components {
         };
         FailingCheck: {
             /**
-             * @description What keeps it out.
+             * @description What keeps it out; gated: a probe is to answer first.
              * @enum {string}
              */
-            check: "off" | "draining" | "retired" | "blocked" | "trial" | "quota" | "slots";
+            check: "off" | "draining" | "retired" | "blocked" | "gated" | "trial" | "quota" | "slots";
             block: number | null;
             kind: string | null;
             source: string | null;
@@ -2744,7 +2856,7 @@ export interface components {
              * @description The last three are the upstream’s own.
              * @enum {string}
              */
-            type: "opened" | "extended" | "reopened" | "trial" | "closed" | "contradicted" | "registered" | "changed" | "credential";
+            type: "opened" | "extended" | "reopened" | "trial" | "probed" | "closed" | "contradicted" | "registered" | "changed" | "credential";
             /**
              * Format: date-time
              * @description RFC 3339.
@@ -2829,6 +2941,8 @@ export interface components {
              */
             evidenceAt: string;
             until: string | null;
+            gatedUntil: string | null;
+            nextCheckAt: string | null;
             /** @description How often its trials failed, and one. */
             step: number;
             /** @description How many it lets in at once, half open. */
@@ -2913,6 +3027,95 @@ export interface components {
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
             estimate: components["schemas"]["Estimate"] | null;
+        };
+        HttpProbe: {
+            /** @enum {string} */
+            method?: "GET" | "HEAD" | "POST";
+            /** @description `{upstream}` and `{model}` stand for their names, behind the host. */
+            url: string;
+            /** @description `{credential}` stands for the secret of the upstream. */
+            headers?: {
+                [key: string]: string;
+            };
+            body?: string;
+            yes?: {
+                status?: number[];
+                includes?: string;
+            };
+        };
+        Prober: {
+            pool: string;
+            /** @enum {string} */
+            kind: "function" | "http";
+            http: components["schemas"]["HttpProbe"] | null;
+            graceMs: number;
+            everyMs: number;
+            timeoutMs: number;
+            /** @description By unit. */
+            cost: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            setAt: string;
+            actor: string | null;
+        };
+        Probe: {
+            probe: number;
+            block: number;
+            upstream: string;
+            pool: string;
+            /** @enum {string} */
+            kind: "due" | "early" | "asked";
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            startedAt: string;
+            endedAt: string | null;
+            result: ("yes" | "no" | "unavailable") | null;
+            outcome: ("confirmed" | "denied" | "unavailable" | "superseded" | "lapsed") | null;
+            latencyMs: number | null;
+            /** @description By unit. */
+            cost: {
+                [key: string]: number;
+            };
+            reason: string | null;
+            claimedBy: string | null;
+            askedBy: string | null;
+        };
+        ProbePage: {
+            probes: components["schemas"]["Probe"][];
+            cursor: number | null;
+        };
+        ProbeScore: {
+            pool: string;
+            /** @description Who said when the blocks would end. */
+            source: string;
+            probes: number;
+            yes: number;
+            no: number;
+            unavailable: number;
+            /** @description Answers that changed nothing. */
+            ignored: number;
+            /** @description By unit. */
+            cost: {
+                [key: string]: number;
+            };
+            /** @description From each yes to when the block would have ended by what was said then. */
+            minutesRegained: number;
+            minutesPerRequest: number | null;
+            medianLatencyMs: number | null;
+        };
+        Rechecked: {
+            of: number;
+            open: number;
+            yes: number;
+            no: number;
+            unavailable: number;
+            moved: number;
         };
         EstimateScore: {
             provider: string | null;
@@ -6166,6 +6369,228 @@ export interface operations {
                     "application/json": {
                         upstreams: components["schemas"]["Upstream"][];
                     };
+                };
+            };
+        };
+    };
+    "probes.set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    http?: components["schemas"]["HttpProbe"];
+                    /** @description How long a block waits for the answer; 30,000 unless set. */
+                    graceMs?: number;
+                    /** @description How often an announced reset is asked early; 900,000 unless set. */
+                    everyMs?: number;
+                    /** @description How long an answer may take; 10,000 unless set. */
+                    timeoutMs?: number;
+                    /** @description By unit. */
+                    cost?: {
+                        [key: string]: number;
+                    };
+                    /** @description Who says so. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "set" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "probes.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "removed" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "probes.probers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        probers: components["schemas"]["Prober"][];
+                    };
+                };
+            };
+        };
+    };
+    "probes.list": {
+        parameters: {
+            query?: {
+                /** @description Only of this block. */
+                block?: number;
+                /** @description Only of this upstream. 1 to 200 printable characters, not "." or "..". */
+                upstream?: string;
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: number;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProbePage"];
+                };
+            };
+        };
+    };
+    "probes.report": {
+        parameters: {
+            query?: {
+                /** @description RFC 3339. Probes of this instant or later. */
+                since?: string;
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        scores: components["schemas"]["ProbeScore"][];
+                    };
+                };
+            };
+        };
+    };
+    "probes.preview": {
+        parameters: {
+            query?: {
+                /** @description Only blocks of this policy. */
+                policy?: "auto" | "manual" | "snapshot" | "rolling";
+                /** @description Only blocks of this kind. 1 to 200 printable characters, not "." or "..". */
+                kind?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Confirm this number. */
+                        count: number;
+                        /** @description Never asked: orders to wait that last, and what a person has decided. */
+                        left: number;
+                    };
+                };
+            };
+        };
+    };
+    "probes.recheck": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Only blocks of this policy.
+                     * @enum {string}
+                     */
+                    policy?: "auto" | "manual" | "snapshot" | "rolling";
+                    /** @description Only blocks of this kind. 1 to 200 printable characters, not "." or "..". */
+                    kind?: string;
+                    /** @description The count that the preview showed. */
+                    confirm: number;
+                    /** @description Who wants it. 1 to 200 printable characters, not "." or "..". */
+                    actor: string;
+                    /** @description How long to wait for answers; 20,000 unless set. */
+                    withinMs?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rechecked"];
                 };
             };
         };

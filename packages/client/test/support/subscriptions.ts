@@ -55,5 +55,17 @@ export async function plansAndSubscriptions(client: RecoupClient, secret: string
   expect(taken).toEqual({ outcome: 'adjusted', payment, code: null });
   const unsigned = client.payments.take({ provider: 'generic', body: { payment } });
   await expect(unsigned).rejects.toMatchObject({ code: 'bad_signature', status: 401 });
+  const pool = newId('a/pool ä');
+  expect(await client.probes.set({ pool, graceMs: 5000, timeoutMs: 1000 })).toEqual({ outcome: 'set' });
+  expect((await client.probes.probers()).probers).toContainEqual(expect.objectContaining({ pool, kind: 'function' }));
+  expect(await client.probes.list({ limit: 1 })).toEqual({ probes: [], cursor: null });
+  expect(await collect(client.probes.list.each({ limit: 1 }))).toEqual([]);
+  expect((await client.probes.report({ pool })).scores).toEqual([]);
+  expect(await client.probes.preview({ pool })).toEqual({ count: 0, left: 0 });
+  expect(await client.probes.recheck({ pool, confirm: 0, actor: 'ann', withinMs: 0 })).toMatchObject({
+    of: 0,
+    open: 0,
+  });
+  expect(await client.probes.remove({ pool })).toEqual({ outcome: 'removed' });
   await expect(client.subscriptions.get({ subscription: 'none' })).rejects.toMatchObject({ code: 'no_subscription' });
 }

@@ -1,6 +1,7 @@
 // Rows that break a rule of the schema and nothing else, for every rule, beside rows that are fine.
 import * as capacity from './violations-of-capacity.ts';
 import * as events from './violations-of-events.ts';
+import * as probes from './violations-of-probes.ts';
 import * as subscriptions from './violations-of-subscriptions.ts';
 import * as windows from './violations-of-windows.ts';
 
@@ -54,6 +55,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   migrations: { number: 99, name: 'n', checksum: 'c', compatible_from: 1, applied_at: AT },
   ...capacity.ROWS,
   ...events.ROWS,
+  ...probes.ROWS,
   ...subscriptions.ROWS,
   ...windows.ROWS,
 };
@@ -120,6 +122,7 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
   epochs: [{ number: 32767 }],
   ...capacity.FINE,
   ...events.FINE,
+  ...probes.FINE,
   ...subscriptions.FINE,
   ...windows.FINE,
 };
@@ -236,6 +239,7 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   epochs_number: [{ number: -1 }, { number: 32768 }],
   ...capacity.BROKEN,
   ...events.BROKEN,
+  ...probes.BROKEN,
   ...subscriptions.BROKEN,
   ...windows.BROKEN,
 };
@@ -262,36 +266,7 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   migrations_pkey: [{}, { name: 'other' }],
   ...capacity.TWICE,
   ...events.TWICE,
+  ...probes.TWICE,
   ...subscriptions.TWICE,
   ...windows.TWICE,
 };
-
-/** A column of tables that have no reason. */
-const UNLIKE: Readonly<Record<string, string>> = {
-  inbox_notes: 'note',
-  alert_events: 'subject',
-  grants: 'priority',
-  grant_entries: 'of_seq',
-};
-
-/** What would rewrite history, by the trigger that refuses it: also where no row would match. */
-export const REWRITTEN: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  [
-    'entries',
-    'grants',
-    'grant_entries',
-    'epochs',
-    'block_events',
-    'upstream_events',
-    'inbox_notes',
-    'alert_events',
-    'subscription_events',
-  ].map((table) => [
-    `${table}_append_only`,
-    [
-      `update recoup.${table} set ${UNLIKE[table] ?? 'reason'} = null where false`,
-      `delete from recoup.${table} where false`,
-      `truncate recoup.${table}`,
-    ],
-  ]),
-);

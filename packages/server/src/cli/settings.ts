@@ -66,8 +66,12 @@ export const SETTINGS = {
   },
   webhooksToPrivate: {
     kind: 'flag',
-    about: 'send webhooks to loopback, private and link-local addresses too',
+    about: 'send webhooks and probes to loopback, private and link-local addresses too',
     fallback: false,
+  },
+  probeCredentials: {
+    kind: 'text',
+    about: 'a file with secrets by the references of upstreams (YAML or JSON), for pools that are asked over HTTP',
   },
   decoderRules: {
     kind: 'text',

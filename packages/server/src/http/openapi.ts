@@ -33,6 +33,7 @@ const TAGS: Record<string, string> = {
   queues: 'Work for workers in any language, and the settings of queues.',
   upstreams: 'Accounts at providers: select, report, and what is known of them.',
   blocks: 'What keeps upstreams out.',
+  probes: 'Asking whether upstreams work again.',
   limits: 'What upstreams may use in a window, by us.',
   inbox: 'What needs a person.',
   pools: 'Upstreams of one kind, together.',

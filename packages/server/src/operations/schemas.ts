@@ -1,5 +1,13 @@
 // The schemas that operations share. One with a title becomes a component of the OpenAPI document.
-import { capacityTransitions, creditTransitions, ENTRY_TYPES, eventTransitions, JOB_STATES, transitions } from 'recoup';
+import {
+  capacityTransitions,
+  creditTransitions,
+  ENTRY_TYPES,
+  eventTransitions,
+  JOB_STATES,
+  probeTransitions,
+  transitions,
+} from 'recoup';
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { SCOPES } from './operation.ts';
 
@@ -33,7 +41,7 @@ export const oneOf = <T extends string>(values: readonly T[], description?: stri
   Type.Unsafe<T>({ type: 'string', enum: [...values], ...(description ? { description } : {}) });
 export const json = (description: string) => Type.Unknown({ description });
 export const flag = (description: string) => Type.Boolean({ description });
-const all = { ...transitions, ...capacityTransitions, ...creditTransitions, ...eventTransitions };
+const all = { ...transitions, ...capacityTransitions, ...creditTransitions, ...probeTransitions, ...eventTransitions };
 export const outcome = (transition: keyof typeof all) => oneOf<string>(all[transition].outcomes);
 export const ITEMS = '1 to 1,000 of what the single form takes; each is answered at its place.';
 const integer = Type.Integer();

@@ -19,6 +19,7 @@ export async function callEvery(api: Api, secret: string): Promise<void> {
   await webhooks(api, secret, wallet);
   await capacity(api, secret);
   await subscriptions(api);
+  await probes(api);
   await endpoints(api);
   await keysAndReads(api);
   // The streams and webhooks were called by hand; an epoch is opened by the role that owns the schema.
@@ -205,6 +206,17 @@ async function limits(api: Api, secret: string, upstream: string): Promise<void>
   await api.call('limits.reset', { limit, actor: 'ann', reason: secret });
   await api.call('limits.windows', { limit });
   await api.call('limits.end', { limit });
+}
+
+async function probes(api: Api): Promise<void> {
+  const pool = newId('pool');
+  await api.call('probes.set', { pool, http: { url: 'https://provider.invalid/v1', yes: { status: [200] } } });
+  await api.call('probes.probers');
+  await api.call('probes.list', { limit: 1 });
+  await api.call('probes.report', { pool });
+  await api.call('probes.preview', { pool });
+  await api.call('probes.recheck', { pool, confirm: 0, actor: 'ann', withinMs: 0 });
+  await api.call('probes.remove', { pool });
 }
 
 async function subscriptions(api: Api): Promise<void> {
