@@ -33,25 +33,19 @@ onEvery('an expiry before its time, of no grant, of more than it gave; terms of 
   await s.db.advance(1000);
   await s.recoup.sweep();
   expect(await found(s, `select 1`)).toEqual([]);
-  const cases = {
-    [`update recoup.grants set expires_at = expires_at + interval '1 hour'`]: [
-      'credit.expired 3: it expired before its time: its grant is entry 2',
+  const early = 'credit.expired 3: it expired before its time: its grant is entry 2';
+  const cases: [sql: string, problems: string[]][] = [
+    [`update recoup.grants set expires_at = expires_at + interval '1 hour'`, [early]],
+    ['update recoup.grants set expires_at = null, priority = 4', [early]],
+    ['delete from recoup.grant_entries', ['credit.expired 3: credit expired, of no grant']],
+    [
+      'update recoup.grant_entries set seq = 2, of_seq = 1',
+      ['credit.expired 2: it is about entry 1, and is no expiry', 'credit.expired 3: credit expired, of no grant'],
     ],
-    [`update recoup.grants set expires_at = null, priority = 4`]: [
-      'credit.expired 3: it expired before its time: its grant is entry 2',
-    ],
-    'delete from recoup.grant_entries': ['credit.expired 3: credit expired, of no grant'],
-    [`update recoup.grant_entries set seq = 2, of_seq = 1`]: [
-      'credit.expired 2: it is about entry 1, and is no expiry',
-      'credit.expired 3: credit expired, of no grant',
-    ],
-    'update recoup.grants set seq = 3': [
-      'credit.expired 3: it expired before its time: its grant is entry 2',
-      'credit.terms 3: terms of what is no grant',
-    ],
-    'update recoup.wallets set next_expiry_at = null': ['credit.terms 2: it expires, and the wallet does not know'],
-  };
-  for (const [sql, problems] of Object.entries(cases)) expect(await found(s, sql), sql).toEqual(problems);
+    ['update recoup.grants set seq = 3', [early, 'credit.terms 3: terms of what is no grant']],
+    ['update recoup.wallets set next_expiry_at = null', ['credit.terms 2: it expires, and the wallet does not know']],
+  ];
+  for (const [sql, problems] of cases) expect(await found(s, sql), sql).toEqual(problems);
   const more = await found(
     s,
     `insert into recoup.entries (wallet_id, seq, type, amount, balance, created_at)

@@ -9,6 +9,7 @@ type Happening =
   | { type: 'grant'; amount: number; priority: number; expires: number | null }
   | { type: 'adjust'; amount: number }
   | { type: 'clawback'; amount: number; of: number }
+  | { type: 'restore'; of: number }
   | { type: 'expire'; of: number }
   | { type: 'jobs'; amount: number };
 
@@ -21,6 +22,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   }),
   fc.record({ type: fc.constant('adjust' as const), amount: fc.integer({ min: -6, max: 6 }).filter((n) => n !== 0) }),
   fc.record({ type: fc.constant('clawback' as const), amount: fc.integer({ min: -6, max: -1 }), of: fc.nat(5) }),
+  fc.record({ type: fc.constant('restore' as const), of: fc.nat(5) }),
   fc.record({ type: fc.constant('expire' as const), of: fc.nat(5) }),
   fc.record({ type: fc.constant('jobs' as const), amount: fc.integer({ min: -9, max: 9 }) }),
 );
@@ -103,6 +105,8 @@ function play(happenings: readonly Happening[]): { given: Given[]; balance: numb
     for (let i = jobs; i < 0; i++) purse.take();
     jobs = 0;
   };
+  // Where nothing is to be done an entry stands all the same: what jobs took is one sum between two entries, not between two tries.
+  const instead = () => purse.add(write('adjust', 1));
   for (const one of happenings) {
     if (one.type === 'jobs') {
       jobs = Math.min(jobs + one.amount, purse.taken.length);
@@ -119,20 +123,29 @@ function play(happenings: readonly Happening[]): { given: Given[]; balance: numb
       for (let i = one.amount; i < 0; i++) purse.take();
     } else {
       const of = grants[one.of % Math.max(grants.length, 1)];
-      if (!of) continue;
+      if (!of) {
+        instead();
+        continue;
+      }
       const own = purse.coins.filter(({ from, spent }) => from.seq === of.seq && !spent);
-      if (one.type === 'expire') {
-        if (own.length === 0) continue;
-        write('expire', -own.length, { of: of.seq });
+      const taken = given.filter((entry) => entry.of === of.seq && entry.type !== 'expire');
+      const back = -taken.reduce((sum, { amount }) => sum + amount, 0);
+      if (one.type === 'restore') {
+        if (back <= 0) instead();
+        else {
+          write('restore', back, { of: of.seq });
+          purse.add({ ...of, amount: back });
+        }
+      } else if (one.type === 'expire') {
+        if (own.length === 0) instead();
+        else write('expire', -own.length, { of: of.seq });
         for (const coin of own) purse.coins.splice(purse.coins.indexOf(coin), 1);
       } else {
         write('clawback', one.amount, { of: of.seq });
         for (let i = one.amount; i < 0; i++) {
           const coin = own.pop();
-          if (coin) {
-            coin.spent = true;
-            purse.taken.push(coin);
-          } else purse.take();
+          if (coin) purse.coins.splice(purse.coins.indexOf(coin), 1);
+          else purse.take();
         }
       }
     }

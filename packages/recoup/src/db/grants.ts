@@ -16,6 +16,12 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   notes: 'select, insert',
   grants: 'select, insert',
   grant_entries: 'select, insert',
+  payments: 'select, insert, update',
+  payment_ids: 'select, insert',
+  plans: 'select, insert, update',
+  subscriptions: 'select, insert, update',
+  subscription_periods: 'select, insert, update',
+  subscription_events: 'select, insert',
   queues: 'select, insert, update',
   jobs: 'select, insert, update, delete',
   attempts: 'select, insert, delete',
@@ -31,6 +37,8 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   windows: 'select, insert, update, delete',
   uses: 'select, insert, delete',
   snapshots: 'select, insert, update',
+  probers: 'select, insert, update, delete',
+  probes: 'select, insert, update, delete',
   affinities: 'select, insert, update, delete',
   inbox_notes: 'select, insert',
   alerts: 'select, insert, update',
@@ -51,6 +59,7 @@ export const FILLED_BY_DEFAULT: Readonly<Record<string, string>> = {
   attempts: 'tx',
   block_events: 'tx',
   alert_events: 'tx',
+  subscription_events: 'tx',
 };
 
 /** Of the role that serves, where the schema is still to be made by the one that asks, too: whether it is there, and why rights would not restrict it. */

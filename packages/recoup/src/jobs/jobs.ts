@@ -5,16 +5,17 @@ import type { Tracer } from '../db/tracing.ts';
 import { Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
-import { afterExpiry, callAfterExpiry } from '../wallets/expire.ts';
+import { afterExpiry } from '../wallets/expire.ts';
 import { refusalOf } from '../wallets/wallets.ts';
+import { Answers, type Capacity } from './answered.ts';
 import { type CancelRow, cancelJob } from './cancel.ts';
-import { Claims } from './claims.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { extendJob } from './extend.ts';
 import { type FailRow, failJob } from './fail.ts';
 import { handOverJob } from './hand-over.ts';
 import * as checked from './inputs.ts';
 import { decodeJob, type Job } from './job.ts';
+import { Leasing } from './leasing.ts';
 import { type ListOptions, listPage } from './list.ts';
 import { countPrunable, type Prune, pruneInput, pruneJobs } from './prune.ts';
 import { type Attempt, decodeAttempt, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
@@ -42,13 +43,16 @@ export class Jobs {
   readonly #runner: Runner;
   readonly #wake: Wake;
   readonly #tracer: Tracer | undefined;
-  readonly #claims = new Claims();
+  readonly #leasing: Leasing;
+  readonly #answers: Answers;
 
-  constructor(runner: Runner, wake: Wake, tracer?: Tracer) {
+  constructor(runner: Runner, wake: Wake, capacity: Capacity, tracer?: Tracer) {
     this.#runner = runner;
     this.#wake = wake;
     this.#tracer = tracer;
     this.deadLetters = new DeadLetters(runner, wake);
+    this.#leasing = new Leasing(runner, capacity.estimates);
+    this.#answers = new Answers(runner, capacity, wake, (tx) => new Jobs(tx, () => {}, capacity, tracer));
   }
 
   /**
@@ -58,7 +62,10 @@ export class Jobs {
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
     const row = checked.submitInput(input, this.#tracer?.traceparent());
-    return one(await submitted(this.#runner, this.#wake, await callAfterExpiry(this.#runner, submitJob, row), row));
+    const first = await this.#runner.call(submitJob, row);
+    const due = first.outcome === 'expiry_due';
+    const answer = due ? (await afterExpiry(this.#runner, submitJob, [row]))[0]! : first;
+    return one(await submitted(this.#runner, this.#wake, answer, row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
@@ -70,12 +77,25 @@ export class Jobs {
   }
 
   /**
-   * Takes due jobs of a queue: each is a new attempt of its job, the caller's until the lease ends. An empty list means
-   * that nothing is due (or the queue is paused).
+   * Takes due jobs of a queue: each is a new attempt of its job, the caller's until the lease ends; where the queue has a pool, each with
+   * an upstream of it. An empty list means that nothing is due (or the queue is paused), or no upstream is usable: `claim` says which.
    */
   async lease(input: signals.Lease): Promise<signals.LeasedJob[]> {
-    const leased = await this.#claims.claim(this.#runner, checked.leaseInput(input));
-    return leased.map((one) => ({ ...one, job: decodeJob(one.job) }));
+    return (await this.claim(input)).jobs;
+  }
+
+  /** What `lease` does; and where jobs are due and no upstream of the queue's pool is usable, why, and when to ask again. */
+  async claim(input: signals.Lease): Promise<signals.Claimed> {
+    return this.#leasing.claim(checked.leaseInput(input));
+  }
+
+  /**
+   * What the provider answered to an attempt that was leased with an upstream, for both in one transaction: it books the use, blocks the
+   * upstream or frees it, and gives its slot back; the job has succeeded, goes back to its place in the queue where it was the upstream (no failure
+   * counted, no refund), or failed for good where it was the job. Refuses what `succeed` and `fail` refuse.
+   */
+  async report(input: signals.Answer): Promise<signals.Answered> {
+    return this.#answers.report(checked.answeredInput(input));
   }
 
   /** Keeps a lease. `extended`; `stale`: the attempt is not running any more; `canceled`, `succeeded`: the job ended. */

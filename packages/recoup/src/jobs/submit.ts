@@ -120,6 +120,7 @@ export function newJob(answer: SubmitRow, row: ReturnType<typeof submitInput>): 
     verdict: null,
     reason: null,
     worker: null,
+    upstream: null,
     upstreamRef: row.upstream_ref,
     labels: row.labels,
     traceparent: row.traceparent ?? null,

@@ -9,19 +9,23 @@ import { compareJob } from './queries.ts';
 import type { Submitted } from './signals.ts';
 import { newJob, type SubmitRow } from './submit.ts';
 
-/** The refusal, the new job, or the one that is there where it was submitted just so. */
-export async function submitted(
+type Row = ReturnType<typeof submitInput>;
+
+/** The refusal, the new job, or the one that is there where it was submitted just so. Only what has to be looked up takes a promise. */
+export function submitted(
   runner: Runner,
   wake: (queue: string) => void,
   answer: SubmitRow | Refusal,
-  row: ReturnType<typeof submitInput>,
-): Promise<Submitted | Refusal> {
+  row: Row,
+): Submitted | Refusal | Promise<Submitted | Refusal> {
   if (answer instanceof Refusal) return answer;
+  if (answer.outcome !== 'charged') return notCharged(runner, answer, row);
+  if (row.queue !== null) wake(row.queue);
+  return { outcome: 'charged', job: newJob(answer, row), seq: answer.seq!, balance: answer.balance! };
+}
+
+async function notCharged(runner: Runner, answer: SubmitRow, row: Row): Promise<Submitted | Refusal> {
   const key = { wallet: row.wallet_id, job: row.id };
-  if (answer.outcome === 'charged') {
-    if (row.queue !== null) wake(row.queue);
-    return { outcome: 'charged', job: newJob(answer, row), seq: answer.seq!, balance: answer.balance! };
-  }
   if (answer.outcome === 'duplicate') {
     const [found] = await runner.read(compareJob, [row]);
     // Pruned between the two statements.

@@ -11,7 +11,7 @@ export interface Given {
   /** 0 is used first. */
   priority: number;
   expiresAt: string | null;
-  /** The grant that it is about, by its entry; what is given back to a grant has its terms. */
+  /** The grant that it is about, by its entry: what is given back goes to it. */
   of: number | null;
 }
 
@@ -61,10 +61,11 @@ class Credit<G extends Given> {
     const own = this.lots.find((lot) => lot.from.seq === entry.of);
     if (entry.type === 'expire') {
       if (own) own.remaining += entry.amount;
-    } else if (entry.amount > 0) this.#add(entry);
+    } else if (entry.amount > 0) this.#add(own ?? this.#lotOf(entry), entry.amount);
     else {
+      // Of what is taken back nothing comes back with a job: it is no one's work.
       const there = Math.min(own?.remaining ?? 0, -entry.amount);
-      if (own) this.#take(own, there);
+      if (own) own.remaining -= there;
       this.#use(-entry.amount - there);
     }
   }
@@ -75,11 +76,16 @@ class Credit<G extends Given> {
     else this.#giveBack(net);
   }
 
-  #add(entry: G): void {
+  #lotOf(entry: G): Lot<G> {
     const expiresMs = entry.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(entry.expiresAt);
-    const lot = { from: entry, remaining: entry.amount, expiresMs };
+    const lot = { from: entry, remaining: 0, expiresMs };
     const behind = this.lots.findIndex((other) => before(lot, other) < 0);
     this.lots.splice(behind < 0 ? this.lots.length : behind, 0, lot);
+    return lot;
+  }
+
+  #add(lot: Lot<G>, amount: number): void {
+    lot.remaining += amount;
     // A debt is all that was taken last: while there is one, there is no credit.
     for (let index = this.#taken.findIndex(({ lot: of }) => of === null); index >= 0 && lot.remaining > 0; index++) {
       const debt = this.#taken[index];

@@ -12,7 +12,7 @@ const columns = {
   seen_seq: 'bigint',
   of_seq: 'bigint',
   amount: 'bigint',
-  next_expiry_at: 'timestamptz',
+  looks_at: 'timestamptz',
 } as const;
 
 /**
@@ -22,9 +22,7 @@ const columns = {
 export const expireCredit = statement<typeof columns, RawAnswer>(
   'wallet.expire',
   columns,
-  (
-    lock,
-  ) => `${holdWallets(lock).replace('select i.*,', 'select i.ord, i.wallet_id, i.seen_seq, i.of_seq, i.amount, i.next_expiry_at as looks_at,')},
+  (lock) => `${holdWallets(lock)},
 seen as materialized (
   select s.*, case
       when not has_wallet then ${withoutWallet('no_wallet')}
@@ -36,7 +34,7 @@ done as (
   select s.*, outcome in ('expired', 'looked') as booked, case when amount is not null then 'expire' end as type1, amount as amount1, null::text as reason1,
     null::text as type2, null::bigint as amount2, null::text as reason2, null::text as job_id, null::text as key, null::text as actor
   from seen s),
-${booking('max(looks_at) over (partition by wallet_id)')},
+${booking('max(looks_at) over (partition by wallet_id)', 'null')},
 named as (
   insert into recoup.grant_entries (wallet_id, seq, of_seq)
   select wallet_id, seq, of_seq from book where booked and type1 is not null),
@@ -55,7 +53,7 @@ function inputsOf(row: CreditRow): InputOf<typeof columns>[] {
   const seen = {
     wallet_id: row.wallet,
     seen_seq: row.lastSeq,
-    next_expiry_at: Number.isFinite(nextMs) ? new Date(nextMs).toISOString() : 'infinity',
+    looks_at: Number.isFinite(nextMs) ? new Date(nextMs).toISOString() : 'infinity',
   };
   if (expires.length === 0) return [seen];
   return expires.map(({ lot, amount }) => ({ ...seen, of_seq: lot.from.seq, amount: -amount }));
@@ -125,14 +123,4 @@ export async function afterExpiry<C extends Columns, A extends RawAnswer>(
     });
   }
   return answers;
-}
-
-/** One such call. */
-export async function callAfterExpiry<C extends Columns, A extends RawAnswer>(
-  runner: Runner,
-  of: Statement<C, A>,
-  input: InputOf<C> & { wallet_id: string },
-): Promise<A | Refusal> {
-  const answer = await runner.call(of, input);
-  return answer.outcome === 'expiry_due' ? (await afterExpiry(runner, of, [input]))[0]! : answer;
 }

@@ -24,12 +24,13 @@ export interface CreditRow {
 }
 
 /**
- * The entries of a wallet `w` that are no job's: those with a key, and those about a grant. What is given back to a grant has its terms.
+ * The entries of a wallet `w` that are no job's: those with a key, and those about a grant.
  * Both are found by an index that holds no entry of a job.
  */
 const given = `
-  select e.seq, e.type, e.amount, e.balance, e.key, e.reason, e.created_at, null::bigint as of_seq
-  from recoup.entries e where e.wallet_id = w.id and e.key is not null
+  select e.seq, e.type, e.amount, e.balance, e.key, e.reason, e.created_at, g.of_seq
+  from recoup.entries e left join recoup.grant_entries g on g.wallet_id = e.wallet_id and g.seq = e.seq
+  where e.wallet_id = w.id and e.key is not null
   union all
   select e.seq, e.type, e.amount, e.balance, e.key, e.reason, e.created_at, g.of_seq
   from recoup.grant_entries g join recoup.entries e on e.wallet_id = g.wallet_id and e.seq = g.seq
@@ -42,7 +43,7 @@ const creditJson = `json_build_object('wallet', w.id, 'customer', w.customer_id,
       select json_agg(json_build_object('seq', e.seq, 'type', e.type, 'amount', e.amount, 'balance', e.balance, 'key', e.key, 'reason', e.reason,
         'createdAt', e.created_at, 'of', e.of_seq, 'priority', coalesce(t.priority, 5), 'expiresAt', t.expires_at) order by e.seq)
       from (${given}) e
-      left join recoup.grants t on t.wallet_id = w.id and t.seq = coalesce(e.of_seq, e.seq)), '[]'),
+      left join recoup.grants t on t.wallet_id = w.id and t.seq = e.seq), '[]'),
     'at', recoup.clock())`;
 
 const one = { wallet_id: 'text' } as const;

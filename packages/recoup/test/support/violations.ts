@@ -1,6 +1,8 @@
 // Rows that break a rule of the schema and nothing else, for every rule, beside rows that are fine.
 import * as capacity from './violations-of-capacity.ts';
 import * as events from './violations-of-events.ts';
+import * as probes from './violations-of-probes.ts';
+import * as subscriptions from './violations-of-subscriptions.ts';
 import * as windows from './violations-of-windows.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -28,11 +30,20 @@ export const ROWS: Readonly<Record<string, Row>> = {
   grant_entries: { wallet_id: 'w', seq: 2, of_seq: 1 },
   queues: {
     ...{ id: 'q', refund_on: 'final', backoff_base_ms: 0, backoff_max_ms: 0, retry_after_max_ms: 0, max_failures: 1 },
-    ...{ max_releases: 0, lease_ms: 100, paused: false },
+    ...{ max_releases: 0, max_upstream_errors: 0, lease_ms: 100, paused: false },
   },
   jobs: {
     ...{ wallet_id: 'w', id: 'j', queue: 'q', state: 'running', price: 1, priority: 0, refund_on: 'failure' },
-    ...{ max_failures: 2, attempt: 1, failures: 0, releases: 0, lease_until: AT, submitted_at: AT, payload_bytes: 0 },
+    ...{
+      max_failures: 2,
+      attempt: 1,
+      failures: 0,
+      releases: 0,
+      upstream_errors: 0,
+      lease_until: AT,
+      submitted_at: AT,
+      payload_bytes: 0,
+    },
   },
   attempts: {
     ...{ wallet_id: 'w', job_id: 'j', attempt: 1, ended_as: 'released', job_state: 'queued', ended_at: AT, tx: '1' },
@@ -44,6 +55,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
   migrations: { number: 99, name: 'n', checksum: 'c', compatible_from: 1, applied_at: AT },
   ...capacity.ROWS,
   ...events.ROWS,
+  ...probes.ROWS,
+  ...subscriptions.ROWS,
   ...windows.ROWS,
 };
 
@@ -109,6 +122,8 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
   epochs: [{ number: 32767 }],
   ...capacity.FINE,
   ...events.FINE,
+  ...probes.FINE,
+  ...subscriptions.FINE,
   ...windows.FINE,
 };
 
@@ -167,6 +182,8 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   queues_max_failures: [{ max_failures: 0 }, { max_failures: 1_000_001 }],
   queues_max_releases: [{ max_releases: -1 }, { max_releases: 1_000_001 }],
   queues_lease: [{ lease_ms: 99 }, { lease_ms: 86_400_001 }],
+  queues_max_upstream_errors: [{ max_upstream_errors: -1 }, { max_upstream_errors: 1_000_001 }],
+  jobs_upstream_errors: [{ upstream_errors: -1 }],
   jobs_state: [{ state: 'lost', lease_until: null }],
   jobs_price: [{ price: -1 }, { price: BIG }],
   jobs_final_price: [-1, BIG].map((final_price) => ({ ...succeeded, settled_at: AT, final_price })),
@@ -222,6 +239,8 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   epochs_number: [{ number: -1 }, { number: 32768 }],
   ...capacity.BROKEN,
   ...events.BROKEN,
+  ...probes.BROKEN,
+  ...subscriptions.BROKEN,
   ...windows.BROKEN,
 };
 
@@ -247,34 +266,7 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   migrations_pkey: [{}, { name: 'other' }],
   ...capacity.TWICE,
   ...events.TWICE,
+  ...probes.TWICE,
+  ...subscriptions.TWICE,
   ...windows.TWICE,
 };
-
-/** A column of tables that have no reason. */
-const UNLIKE: Readonly<Record<string, string>> = {
-  inbox_notes: 'note',
-  alert_events: 'subject',
-  grants: 'priority',
-  grant_entries: 'of_seq',
-};
-
-/** What would rewrite history, by the trigger that refuses it: also where no row would match. */
-export const REWRITTEN: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  [
-    'entries',
-    'grants',
-    'grant_entries',
-    'epochs',
-    'block_events',
-    'upstream_events',
-    'inbox_notes',
-    'alert_events',
-  ].map((table) => [
-    `${table}_append_only`,
-    [
-      `update recoup.${table} set ${UNLIKE[table] ?? 'reason'} = null where false`,
-      `delete from recoup.${table} where false`,
-      `truncate recoup.${table}`,
-    ],
-  ]),
-);
