@@ -47,6 +47,7 @@ const OF_CHECK: Record<Failing['check'], Word> = {
   trial: 'trying',
   quota: 'used up',
   slots: 'busy',
+  gated: 'trying',
 };
 
 const wordOf = (failing: Failing): Word => (failing.policy === 'manual' ? 'needs a person' : OF_CHECK[failing.check]);
