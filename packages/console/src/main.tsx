@@ -5,7 +5,10 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './styles/tokens.css';
 import './styles/base.css';
-import './styles/parts.css';
+import './styles/controls.css';
+import './styles/tables.css';
+import './styles/states.css';
+import './styles/content.css';
 import { queries } from './api.ts';
 import { router } from './router.tsx';
 
