@@ -1,6 +1,9 @@
 // An address that is no page.
-import { EmptyState } from '../parts/states.tsx';
+import { Link } from '@tanstack/react-router';
+import { PageHead } from '../parts/panel.tsx';
 
 export const NotFound = () => (
-  <EmptyState title="There is no such page">Press g n for what is going on now, or / to search for an id.</EmptyState>
+  <main>
+    <PageHead title="There is no such page" question={<Link to="/">What is going on now</Link>} />
+  </main>
 );
