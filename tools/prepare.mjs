@@ -16,7 +16,8 @@ function programOf(name, path) {
 
 const tsc = programOf('typescript', 'bin/tsc');
 const vite = programOf('vite', 'bin/vite.js');
-if (tsc === null || vite === null) process.exit(0);
+const react = programOf('@vitejs/plugin-react', '');
+if (tsc === null || vite === null || react === null) process.exit(0);
 for (const [program, ...args] of [
   [tsc, '-b', 'packages/recoup', 'packages/server', 'packages/client'],
   [vite, 'build', 'packages/console'],
