@@ -8,6 +8,7 @@ import { http } from './http.ts';
 import { joined } from './joined.ts';
 import { latencies } from './latency.ts';
 import { findPeers } from './peers.ts';
+import { probes } from './probes.ts';
 import { asJson, printTables } from './report.ts';
 import { round, tuneConnections } from './rounds.ts';
 import { startServer } from './server.ts';
@@ -18,6 +19,7 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
+    probes: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -25,15 +27,29 @@ const { values: options } = parseArgs({
 const { quick } = options;
 const ROUNDS = Number(options.rounds ?? (quick ? 1 : 10));
 if (options.help || !Number.isInteger(ROUNDS) || ROUNDS < 1) {
-  console.log(`npm run bench -- [--quick] [--rounds N] [--full] [--json]
+  console.log(`npm run bench -- [--quick] [--rounds N] [--full] [--probes] [--json]
   --quick   few jobs, one round; installs no peers, uses those that are there
   --rounds  how often everything is timed, ${quick ? 1 : 10} unless set
   --full    also on a database with a million waiting jobs, a million finished ones and ten million entries (takes minutes)
+  --probes  nothing but how long from due to usable
   --json    one object instead of tables`);
   process.exit(options.help ? 0 : 2);
 }
 const JOBS = quick ? 2_000 : 20_000;
 const say = (line: string) => console.error(line);
+
+if (options.probes) {
+  const server = await startServer();
+  try {
+    const found = await probes(server.url, quick, say);
+    if (options.json)
+      console.log(JSON.stringify({ probes: found, ratios: { due_to_usable_p99_ms: found.due_to_usable_p99_ms } }));
+    else console.table({ 'from due to usable': found });
+  } finally {
+    await server.stop();
+  }
+  process.exit(0);
+}
 
 const peers = await findPeers(!quick, say);
 const server = await startServer();
@@ -59,6 +75,7 @@ try {
     http: await http(server.url, quick, say),
     upstreams: await upstreams(server.url, quick, say),
     joined: await joined(server.url, quick, say),
+    probes: await probes(server.url, quick, say),
     full: options.full
       ? await full(server.url, figures, { jobs: JOBS, rounds: Math.min(ROUNDS, 5), size: quick ? 1 : 10 }, say)
       : undefined,
