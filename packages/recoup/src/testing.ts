@@ -43,7 +43,9 @@ export async function testDatabase(serverUrl: string): Promise<TestDatabase> {
     await client.query(`create database ${name} template ${template}`);
   });
   const url = withDatabase(serverUrl, name);
-  const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 1000, allowExitOnIdle: true });
+  // A statement that runs once is not worth compiling: of a long one that takes seconds.
+  const options = '-c jit=off';
+  const pool = new pg.Pool({ connectionString: url, options, max: 1, idleTimeoutMillis: 1000, allowExitOnIdle: true });
   pool.on('error', () => {});
   const query = async (text: string, values?: unknown[]) =>
     (await pool.query(text, values as unknown[])).rows as Record<string, unknown>[];
