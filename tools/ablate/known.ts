@@ -63,6 +63,40 @@ export const TESTS: Readonly<Record<string, readonly [file: string, name: string
   'provider.block · seen · others <= failing': NOT_HALF,
 };
 
+const suites = (...names: string[]) => names.map(file);
+const WINDOWS = suites(
+  'windows',
+  'windows-apart',
+  'windows-kinds',
+  'windows-races',
+  'windows-calendar',
+  'windows-verify',
+);
+
+/**
+ * By statement, the suites that are run where neither a named test nor the simulation notices: of what the simulation does not walk all that
+ * there is of it. The quick ones first.
+ */
+export const SUITES: readonly (readonly [statements: RegExp, files: readonly string[]])[] = [
+  [/^inbox\./, suites('inbox')],
+  [/^webhook\./, suites('webhooks-guards', 'webhooks-sending', 'webhooks')],
+  [/^alert\./, suites('alerts')],
+  [/^(window|limit)\.|^upstream\.setApart$/, WINDOWS],
+  [/^affinity\./, suites('upstreams-sticky')],
+  [/^snapshot\./, suites('upstreams-snapshots', 'upstreams-answers', 'upstreams-answers-cases')],
+  [/^upstream\.replaceCredential$/, suites('upstreams-events', 'upstreams-answers')],
+  [/^upstream\.register$/, suites('upstreams-events', 'upstreams')],
+  [
+    /^upstream\.select$/,
+    suites('upstreams-sticky', 'upstreams-selection', 'upstreams-snapshots', ...['windows', 'windows-apart']),
+  ],
+  [
+    /^upstream\.report$/,
+    suites('upstreams-blocks', 'upstreams-repeats', 'upstreams-news', 'upstreams-snapshots', 'upstreams-answers'),
+  ],
+  [/^(block|provider)\./, suites('upstreams-blocks', 'upstreams-sweep', 'upstreams-provider')],
+];
+
 const NO_LATE_LAPSE = 'a lapse is never definitive, so its late branch is never taken; job.fail has the same text';
 const ROUNDS =
   'only how many rounds a batch takes: what waits for another input goes round once more, with the same answer';
