@@ -79,7 +79,7 @@ const WINDOWS = suites(
  */
 export const SUITES: readonly (readonly [statements: RegExp, files: readonly string[]])[] = [
   [/^inbox\./, suites('inbox')],
-  [/^webhook\./, suites('webhooks-guards', 'webhooks-sending', 'webhooks')],
+  [/^webhook\./, suites('webhooks-apart', 'webhooks-kinds', 'webhooks-sending', 'webhooks')],
   [/^alert\./, suites('alerts')],
   [/^(window|limit)\.|^upstream\.setApart$/, WINDOWS],
   [/^affinity\./, suites('upstreams-sticky')],
