@@ -80,7 +80,7 @@ const WINDOWS = suites(
 export const SUITES: readonly (readonly [statements: RegExp, files: readonly string[]])[] = [
   [/^inbox\./, suites('inbox')],
   [/^webhook\./, suites('webhooks-apart', 'webhooks-kinds', 'webhooks-sending', 'webhooks')],
-  [/^alert\./, suites('alerts')],
+  [/^alert\./, suites('alerts-apart', 'alerts')],
   [/^(window|limit)\.|^upstream\.setApart$/, WINDOWS],
   [/^affinity\./, suites('upstreams-sticky')],
   [/^snapshot\./, suites('upstreams-snapshots', 'upstreams-answers', 'upstreams-answers-cases')],
@@ -94,9 +94,13 @@ export const SUITES: readonly (readonly [statements: RegExp, files: readonly str
     /^upstream\.report$/,
     suites('upstreams-blocks', 'upstreams-repeats', 'upstreams-news', 'upstreams-snapshots', 'upstreams-answers'),
   ],
-  [/^(block|provider)\./, suites('upstreams-blocks', 'upstreams-sweep', 'upstreams-provider')],
+  [
+    /^(block|provider)\./,
+    suites('upstreams-freed', 'upstreams-races', 'upstreams-blocks', 'upstreams-sweep', 'upstreams-provider'),
+  ],
 ];
 
+const LOCKED = 'the rows are locked as they were picked; said where it is done';
 const NO_LATE_LAPSE = 'a lapse is never definitive, so its late branch is never taken; job.fail has the same text';
 const ROUNDS =
   'only how many rounds a batch takes: what waits for another input goes round once more, with the same answer';
@@ -131,8 +135,7 @@ export const REASONS: Readonly<Record<string, string>> = {
     'follows from the instant that is due: jobs_running and jobs_waiting leave it to no other state',
   "job.prune · pick · state in ('succeeded', 'canceled')":
     'follows from the instant, which only such jobs have; it is there for the index, which has the same condition',
-  "job.prune · gone · j.state in ('succeeded', 'canceled')":
-    'the rows are locked as they were picked; said where it is done',
+  "job.prune · gone · j.state in ('succeeded', 'canceled')": LOCKED,
   'job.lease · pick · place = 1':
     'no payload is as large as that; so that none could ever stand in the way of the others',
   'job.lease · pick · when (select request_id from input) is null': 'spares the look-up where nothing is noted',
@@ -146,6 +149,16 @@ export const REASONS: Readonly<Record<string, string>> = {
     'an update takes one of two that would end a block, and the other goes again; this keeps it from hanging on the plan which is first',
   'block.close, block.lapse · seen · generation is not null':
     'what is compared with null is never another one; it says that none need be given',
+  'block.close, block.lapse · freed · s.scope = *':
+    'the block of one scope is none of those that the row tells the end of: spares the write of the same end',
+  'upstream.extend · kept · l.id = any (array(select lease_id from input))':
+    'the join says it; as an array, so that a plan from before there were any leases does not read them all',
+  'alert.look · spent · (l.total - l.total_before)::numeric * 10 >= l.amount::numeric * 9':
+    'what was used since the window began is never less than what is used now: spares the closer look at most limits',
+  'alert.look · fired · not exists (select from firing f where *':
+    'alerts_firing refuses a second one that fires, and the insert does nothing: spares the try',
+  'alert.look · recovered · a.number = f.number':
+    'only the last one fires, so it is the one that has not recovered; said for the primary key',
   '* · *.tableoid = *':
     'a row’s place is its table and its number there; these tables have no parts, so the number is enough',
   'job.succeed · ended · when done_attempt = b.attempt #2':

@@ -1,0 +1,99 @@
+// The end of a block: what it holds, whom it concerns, what the upstream's row says then; slots given back or kept, two in one statement.
+import { expect } from 'vitest';
+import type { BlockFacts } from '../src/index.ts';
+import { closeBlock } from '../src/upstreams/close.ts';
+import { extendUpstream, releaseUpstream } from '../src/upstreams/release.ts';
+import { asked } from './support/asked.ts';
+import { HOUR, MINUTE, ms, poolOf, SECOND, soft, use } from './support/pools.ts';
+import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
+import { untilWaiting, watch } from './support/waiting.ts';
+
+const { onEvery } = staging();
+const told: BlockFacts = { ...soft, source: 'retry_after', forMs: 50 * MINUTE };
+
+const block = async (s: Stage, upstream: string, facts: BlockFacts) =>
+  (await s.recoup.upstreams.report({ upstream, success: false, block: facts })).block!;
+/** Until when the upstream's row says that it is out, in milliseconds from now; null: it is not. */
+async function out(s: Stage, upstream: string): Promise<number | null> {
+  const [row] = await s.db.query(
+    `select (extract(epoch from blocked_until - recoup.clock()) * 1000)::bigint::text as ms from recoup.upstreams where id = $1`,
+    [upstream],
+  );
+  return row!.ms === null ? null : Number(row!.ms);
+}
+
+onEvery(
+  'it is out as long as its own open blocks of everything; those of others, of a model and those that ended are none',
+  async (s) => {
+    const { pool, names } = await poolOf(s, 2);
+    const [one, other] = names as [string, string];
+    // An upstream of the provider's name, whose blocks are not the provider's.
+    await s.recoup.upstreams.register({ upstream: pool, pool: newId('pool'), provider: newId('provider') });
+    await s.stopClock();
+    await block(s, other, told);
+    await block(s, one, { ...told, subject: 'provider' });
+    await block(s, one, { ...told, scope: 'model:m' });
+    await s.recoup.upstreams.free(await block(s, one, { ...told, kind: 'overloaded' }));
+    expect(await out(s, one)).toBeNull();
+    const [long, short] = [await block(s, one, told), await block(s, one, soft)];
+    expect(await out(s, one)).toBe(50 * MINUTE);
+    await s.recoup.upstreams.free(long);
+    expect(await out(s, one)).toBe(30 * SECOND);
+    await s.recoup.upstreams.free(short);
+    expect(await out(s, one)).toBeNull();
+    await s.recoup.upstreams.free(await block(s, pool, soft));
+    expect(await out(s, pool)).toBeNull();
+  },
+);
+
+onEvery('the end of a block of a provider waits for nobody who holds an upstream of the same name', async (s) => {
+  const { pool, names } = await poolOf(s, 1);
+  await s.recoup.upstreams.register({ upstream: pool, pool: newId('pool'), provider: newId('provider') });
+  const id = await block(s, names[0]!, { ...soft, subject: 'provider' });
+  const client = await s.client();
+  await client.query('begin');
+  await client.query('select from recoup.upstreams where id = $1 for update', [pool]);
+  expect(await s.recoup.upstreams.free(id)).toEqual({ outcome: 'closed' });
+  await client.query('commit');
+});
+
+onEvery(
+  'of two blocks that are to end in one statement, one that has changed behind its snapshot is looked at again',
+  async (s) => {
+    const ids = [];
+    for (const _ of [1, 2]) ids.push(await block(s, (await poolOf(s, 1)).names[0]!, { ...soft, subject: 'provider' }));
+    const [one, other] = ids as [number, number];
+    const [client, watching] = [await s.client(), await s.client()];
+    await client.query('begin');
+    await client.query(`update recoup.blocks set reason = 'newer' where id = $1`, [other]);
+    const behind = watch(
+      asked(s, closeBlock, { block_id: one, closed_as: 'operator' }, { block_id: other, closed_as: 'operator' }),
+    );
+    await untilWaiting({ query: async (sql: string) => (await watching.query(sql)).rows });
+    await client.query('commit');
+    expect((await behind.call).map(({ outcome }) => outcome)).toEqual(['closed', 'again']);
+    expect(await s.recoup.upstreams.free(other)).toEqual({ outcome: 'closed' });
+  },
+);
+
+onEvery(
+  'a slot that is given back twice in one statement is given back once; each is kept for its own time',
+  async (s) => {
+    const { pool } = await poolOf(s, 1);
+    const [one, other] = [(await use(s, pool)).lease!, (await use(s, pool)).lease!];
+    await s.stopClock();
+    const now = (await s.db.now()).getTime();
+    const kept = await asked(
+      s,
+      extendUpstream,
+      { lease_id: one, lease_ms: 10 * MINUTE },
+      { lease_id: other, lease_ms: HOUR },
+    );
+    expect(kept.map(({ lease_until }) => ms(new Date(lease_until!)) - now)).toEqual([10 * MINUTE, HOUR]);
+    const given = await asked(s, releaseUpstream, { lease_id: one }, { lease_id: one }, { lease_id: 'none' });
+    expect(given.map(({ outcome }) => outcome)).toEqual(['released', 'duplicate', 'duplicate']);
+    expect(await s.recoup.upstreams.release(other)).toEqual({ outcome: 'released' });
+  },
+);
+
+onEvery('after all of it the books are right', booksAreRight);
