@@ -153,6 +153,12 @@ export const REASONS: Readonly<Record<string, string>> = {
     'the block of one scope is none of those that the row tells the end of: spares the write of the same end',
   'upstream.extend · kept · l.id = any (array(select lease_id from input))':
     'the join says it; as an array, so that a plan from before there were any leases does not read them all',
+  'window.use · booked · nth = 1':
+    'the insert does nothing for the second of two with one key; this keeps it from hanging on the sort which is first',
+  'window.forget · kept · not o.goes':
+    'of a row that goes nothing is left to be written; said so that it does not hang on which of the two comes first',
+  'window.use · filled · *':
+    'names an upstream to be looked at by upstream.setApart, which decides by itself: spares the look',
   'alert.look · spent · (l.total - l.total_before)::numeric * 10 >= l.amount::numeric * 9':
     'what was used since the window began is never less than what is used now: spares the closer look at most limits',
   'alert.look · fired · not exists (select from firing f where *':
