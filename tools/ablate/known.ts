@@ -84,8 +84,8 @@ export const SUITES: readonly (readonly [statements: RegExp, files: readonly str
   [/^(window|limit)\.|^upstream\.setApart$/, WINDOWS],
   [/^affinity\./, suites('upstreams-sticky')],
   [/^snapshot\./, suites('upstreams-snapshots', 'upstreams-answers', 'upstreams-answers-cases')],
-  [/^upstream\.replaceCredential$/, suites('upstreams-events', 'upstreams-answers')],
-  [/^upstream\.register$/, suites('upstreams-events', 'upstreams')],
+  [/^upstream\.replaceCredential$/, suites('upstreams-decided', 'upstreams-events', 'upstreams-answers')],
+  [/^upstream\.register$/, suites('upstreams-decided', 'upstreams-events', 'upstreams')],
   [
     /^upstream\.select$/,
     suites('upstreams-sticky', 'upstreams-selection', 'upstreams-snapshots', ...['windows', 'windows-apart']),
@@ -149,8 +149,6 @@ export const REASONS: Readonly<Record<string, string>> = {
     'an update takes one of two that would end a block, and the other goes again; this keeps it from hanging on the plan which is first',
   'block.close, block.lapse · seen · generation is not null':
     'what is compared with null is never another one; it says that none need be given',
-  'block.close, block.lapse · freed · s.scope = *':
-    'the block of one scope is none of those that the row tells the end of: spares the write of the same end',
   'upstream.extend · kept · l.id = any (array(select lease_id from input))':
     'the join says it; as an array, so that a plan from before there were any leases does not read them all',
   'window.use · booked · nth = 1':
@@ -158,7 +156,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   'window.forget · kept · not o.goes':
     'of a row that goes nothing is left to be written; said so that it does not hang on which of the two comes first',
   'window.use · filled · *':
-    'names an upstream to be looked at by upstream.setApart, which decides by itself: spares the look',
+    'says whom upstream.setApart is to look at, which decides by itself: one look too many changes nothing, one too few leaves an upstream where a selection finds its limit used up',
   'alert.look · spent · (l.total - l.total_before)::numeric * 10 >= l.amount::numeric * 9':
     'what was used since the window began is never less than what is used now: spares the closer look at most limits',
   'alert.look · fired · not exists (select from firing f where *':

@@ -40,6 +40,22 @@ const { values } = parseArgs({
 });
 
 const removals: Removal[] = [];
+
+/** How many of each statement, or of the rules: `block.close, block.lapse: 39, 37 caught, 2 with a reason, 0 missed`. */
+function perStatement(): string[] {
+  const counts = new Map<string, [caught: number, reasons: number, missed: number]>();
+  for (const { id, kind, by, reason } of removals) {
+    const name = kind === 'rule' ? 'rules of the schema' : id.split(' · ')[0]!;
+    const count = counts.get(name) ?? [0, 0, 0];
+    count[by ? 0 : reason ? 1 : 2] += 1;
+    counts.set(name, count);
+  }
+  return [...counts].map(
+    ([name, [caught, reasons, missed]]) =>
+      `${name}: ${caught + reasons + missed}, ${caught} caught, ${reasons} with a reason, ${missed} missed`,
+  );
+}
+
 function tell(one: Removal): void {
   removals.push(one);
   const what = one.by ? `caught   ${one.by}` : one.reason ? `reason   ${one.reason}` : 'MISSED';
@@ -80,6 +96,7 @@ else {
   const totals = { guards: removals.length, caught, reasons, missed: missed.length, seconds };
   if (values.json) console.log(JSON.stringify({ ...totals, removals }));
   else {
+    for (const line of perStatement()) console.log(line);
     for (const { id } of missed) console.log(`missed: ${id}`);
     console.log(
       `${totals.guards} guards, ${caught} caught, ${reasons} with a reason, ${missed.length} missed, ${seconds} s`,

@@ -22,6 +22,9 @@ export class Tests {
       setupFiles,
       bail: 1,
       maxWorkers: 1,
+      // Without its guard a call may wait for ever.
+      testTimeout: 100_000,
+      hookTimeout: 30_000,
     });
     await vitest.standalone();
     return new Tests(vitest);

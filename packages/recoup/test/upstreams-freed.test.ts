@@ -3,10 +3,9 @@ import { expect } from 'vitest';
 import type { BlockFacts } from '../src/index.ts';
 import { closeBlock } from '../src/upstreams/close.ts';
 import { extendUpstream, releaseUpstream } from '../src/upstreams/release.ts';
-import { asked } from './support/asked.ts';
+import { asked, behind, outcomes } from './support/asked.ts';
 import { HOUR, MINUTE, ms, poolOf, SECOND, soft, use } from './support/pools.ts';
 import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
-import { untilWaiting, watch } from './support/waiting.ts';
 
 const { onEvery } = staging();
 const told: BlockFacts = { ...soft, source: 'retry_after', forMs: 50 * MINUTE };
@@ -46,6 +45,20 @@ onEvery(
   },
 );
 
+onEvery('the end of a block leaves every row as it is but those that it concerns', async (s) => {
+  const { names } = await poolOf(s, 3);
+  const [one, other] = names as [string, string];
+  const rows = () => s.db.query('select u::text from recoup.upstreams u where id = any ($1) order by id', [names]);
+  const [own, scoped] = [await block(s, one, soft), await block(s, one, { ...soft, scope: 'model:m' })];
+  const before = await rows();
+  await s.recoup.upstreams.free(scoped);
+  expect(await rows()).toEqual(before);
+  await s.recoup.upstreams.free(own);
+  const after = await rows();
+  expect(after.map((row, i) => row.u === before[i]!.u)).toEqual([false, true, true]);
+  expect(await out(s, other)).toBeNull();
+});
+
 onEvery('the end of a block of a provider waits for nobody who holds an upstream of the same name', async (s) => {
   const { pool, names } = await poolOf(s, 1);
   await s.recoup.upstreams.register({ upstream: pool, pool: newId('pool'), provider: newId('provider') });
@@ -63,15 +76,9 @@ onEvery(
     const ids = [];
     for (const _ of [1, 2]) ids.push(await block(s, (await poolOf(s, 1)).names[0]!, { ...soft, subject: 'provider' }));
     const [one, other] = ids as [number, number];
-    const [client, watching] = [await s.client(), await s.client()];
-    await client.query('begin');
-    await client.query(`update recoup.blocks set reason = 'newer' where id = $1`, [other]);
-    const behind = watch(
-      asked(s, closeBlock, { block_id: one, closed_as: 'operator' }, { block_id: other, closed_as: 'operator' }),
-    );
-    await untilWaiting({ query: async (sql: string) => (await watching.query(sql)).rows });
-    await client.query('commit');
-    expect((await behind.call).map(({ outcome }) => outcome)).toEqual(['closed', 'again']);
+    const inputs = [one, other].map((block_id) => ({ block_id, closed_as: 'operator' }));
+    const newer = `update recoup.blocks set reason = 'newer' where id = ${other}`;
+    expect(await behind(s, closeBlock, inputs, newer)).toEqual(['closed', 'again']);
     expect(await s.recoup.upstreams.free(other)).toEqual({ outcome: 'closed' });
   },
 );
@@ -91,7 +98,7 @@ onEvery(
     );
     expect(kept.map(({ lease_until }) => ms(new Date(lease_until!)) - now)).toEqual([10 * MINUTE, HOUR]);
     const given = await asked(s, releaseUpstream, { lease_id: one }, { lease_id: one }, { lease_id: 'none' });
-    expect(given.map(({ outcome }) => outcome)).toEqual(['released', 'duplicate', 'duplicate']);
+    expect(outcomes(given)).toEqual(['released', 'duplicate', 'duplicate']);
     expect(await s.recoup.upstreams.release(other)).toEqual({ outcome: 'released' });
   },
 );

@@ -1,36 +1,19 @@
 // Limits and windows: what a statement decides of two in one, of what changed behind its snapshot, and of what is another's.
 import { expect } from 'vitest';
-import type { Columns, InputOf, Statement } from '../src/db/statement.ts';
+import type { Columns, Statement } from '../src/db/statement.ts';
 import { forgetUses } from '../src/sweeps/windows.ts';
 import { ofUpstreams, useUpstream } from '../src/upstreams/limits.ts';
 import { setApart } from '../src/upstreams/quota.ts';
 import { rollWindow } from '../src/windows/roll.ts';
-import { asked } from './support/asked.ts';
+import { asked, behind, outcomes } from './support/asked.ts';
 import { book, daily, limited, type Of, used } from './support/limits.ts';
 import { HOUR, poolOf } from './support/pools.ts';
 import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
-import { untilWaiting, watch } from './support/waiting.ts';
 
 const { onEvery } = staging();
 const rolling: Of = { kind: 'rolling', lengthMs: HOUR };
 const at = (s: Stage, time: string) => s.db.setClock(`2031-${time}Z`);
-const outcomes = (answers: { outcome: string }[]) => answers.map(({ outcome }) => outcome);
 
-/** A statement of two inputs behind whom somebody changes what the second is about; how each is answered. */
-async function behind<C extends Columns, A extends { outcome: string }>(
-  s: Stage,
-  statement: Statement<C, A>,
-  inputs: readonly InputOf<C>[],
-  change: string,
-): Promise<string[]> {
-  const [client, watching] = [await s.client(), await s.client()];
-  await client.query('begin');
-  await client.query(change);
-  const call = watch(asked(s, statement, ...inputs));
-  await untilWaiting({ query: async (sql) => (await watching.query(sql)).rows });
-  await client.query('commit');
-  return outcomes(await call.call);
-}
 const newer = (limit: string) => `update recoup.limits set set_at = set_at where id = '${limit}'`;
 /** What sets a limit as `limited` does. */
 const setting = (upstream: string, limit: string, amount: number) => ({

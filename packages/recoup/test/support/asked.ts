@@ -2,6 +2,7 @@
 import { decodeAnswer } from '../../src/db/database.ts';
 import { type Columns, type InputOf, render, type Statement } from '../../src/db/statement.ts';
 import type { Stage } from './stage.ts';
+import { untilWaiting, watch } from './waiting.ts';
 
 /** Its answers to these inputs, all in one statement that waits. */
 export async function asked<C extends Columns, A>(
@@ -11,4 +12,22 @@ export async function asked<C extends Columns, A>(
 ): Promise<A[]> {
   const { text } = render(statement, 'patient', 'recoup');
   return decodeAnswer<A>(await db.query(text, [JSON.stringify(inputs)]), statement.name);
+}
+
+export const outcomes = (answers: readonly { outcome: string }[]): string[] => answers.map(({ outcome }) => outcome);
+
+/** The same, of inputs behind whom somebody changes a row between the statement's snapshot and its lock; how each is answered. */
+export async function behind<C extends Columns, A extends { outcome: string }>(
+  s: Stage,
+  statement: Statement<C, A>,
+  inputs: readonly InputOf<C>[],
+  change: string,
+): Promise<string[]> {
+  const [client, watching] = [await s.client(), await s.client()];
+  await client.query('begin');
+  await client.query(change);
+  const { call } = watch(asked(s, statement, ...inputs));
+  await untilWaiting({ query: async (sql) => (await watching.query(sql)).rows });
+  await client.query('commit');
+  return outcomes(await call);
 }
