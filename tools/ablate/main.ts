@@ -7,7 +7,7 @@ import { Tests } from './tests.ts';
 
 const USAGE = `npm run ablate -- [--only TEXT] [--search] [--part I/N] [--json]
 
-  --only TEXT     only what has this in its name
+  --only TEXT     only what has this in its name; once or more
   --rules         only the rules of the schema
   --search        where nothing is known to notice, try the suites one after the other
   --part I/N      the I-th of N parts of the guards
@@ -30,7 +30,7 @@ const SUITES = [
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
     rules: { type: 'boolean', default: false },
     search: { type: 'boolean', default: false },
     part: { type: 'string', default: '1/1' },
@@ -70,7 +70,7 @@ async function run(): Promise<void> {
     return tests;
   };
   try {
-    const wanted = (id: string) => id.includes(values.only);
+    const wanted = (id: string) => values.only.some((text) => id.includes(text));
     const [part, parts] = values.part.split('/').map(Number) as [number, number];
     if (part === 1) await ablateRules(server.url, wanted, tell);
     if (values.rules) return;
