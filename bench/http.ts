@@ -9,15 +9,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { open } from '../packages/recoup/src/index.ts';
 import { testDatabase } from '../packages/recoup/src/testing.ts';
+import { median } from './figures.ts';
 import { openWallets } from './lives.ts';
+import { type BenchServer, processCpu, serverCpu } from './server.ts';
 
 const CONNECTIONS = 64;
 const WALLETS = 1000;
+/** As deploy/ starts it, for both. */
+const NODE_FLAGS = ['--max-semi-space-size=32'];
 const ROOT = new URL('..', import.meta.url).pathname;
 
 export interface HttpFigures {
   per_second: number;
   bare_per_second: number;
+  /** CPU of a request, in µs: what the wall clock of a machine that is shared cannot tell. */
+  node_cpu_us: number;
+  server_cpu_us: number;
+  bare_node_cpu_us: number;
+  bare_server_cpu_us: number;
   half_load_p99_ms: number;
   idle_mb: number;
   loaded_mb: number;
@@ -32,7 +41,7 @@ interface Served extends AsyncDisposable {
 
 /** A process that serves HTTP, once it answers. */
 async function serve(args: string[], url: string | undefined, cwd = ROOT): Promise<Served> {
-  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...args], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
   const served = url ?? (await firstLine(child));
   await untilAnswers(child, url === undefined ? served : `${served}/readyz`);
   return { url: served, pid: child.pid!, [Symbol.asyncDispose]: () => stop(child) };
@@ -110,7 +119,22 @@ async function submits(url: string, seconds: number, perSecond?: number) {
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${result.non2xx} refusals and ${result.errors} errors under load`);
   }
-  return { perSecond: result.requests.average, p99: result.latency.p99 };
+  return { requests: result.requests.total, perSecond: result.requests.average, p99: result.latency.p99 };
+}
+
+interface Load {
+  perSecond: number;
+  nodeUs: number;
+  serverUs: number;
+}
+
+/** A run of submits, and what a request of it took of the process and of the database server. */
+async function loaded(served: Served, postmaster: number, seconds: number): Promise<Load> {
+  const cpu = () => [processCpu(served.pid), serverCpu(postmaster)].map((ms) => ms ?? Number.NaN);
+  const before = cpu();
+  const { requests, perSecond } = await submits(served.url, seconds);
+  const [nodeUs, serverUs] = cpu().map((ms, i) => ((ms - before[i]!) * 1000) / requests);
+  return { perSecond, nodeUs: nodeUs!, serverUs: serverUs! };
 }
 
 /** How long a start takes until it answers, from spawn to the first 200 of /readyz. */
@@ -122,9 +146,9 @@ async function firstAnswer(folder: string): Promise<number> {
 }
 
 /** Needs what `npm run build` builds. */
-export async function http(serverUrl: string, quick: boolean, say: (line: string) => void): Promise<HttpFigures> {
+export async function http(server: BenchServer, quick: boolean, say: (line: string) => void): Promise<HttpFigures> {
   const seconds = quick ? 2 : 8;
-  await using db = await testDatabase(serverUrl);
+  await using db = await testDatabase(server.url);
   await using recoup = await open({ connection: db.url, sweep: false });
   await openWallets(recoup, WALLETS);
   const port = await freePort();
@@ -136,33 +160,42 @@ export async function http(serverUrl: string, quick: boolean, say: (line: string
   await submits(ours.url, 2);
   await submits(bare.url, 2);
   const rounds = quick ? 1 : 3;
-  const figures = { ours: [] as number[], bare: [] as number[] };
+  const figures = { ours: [] as Load[], bare: [] as Load[] };
   for (let i = 0; i < rounds; i++) {
     // Each round the other one first.
     for (const which of i % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
-      const { perSecond } = await submits(which === 'ours' ? ours.url : bare.url, seconds);
-      figures[which].push(perSecond);
-      say(`  submit through HTTP, ${which === 'ours' ? 'Recoup      ' : 'bare handler'} ${Math.round(perSecond)}/s`);
+      const load = await loaded(which === 'ours' ? ours : bare, server.pid, seconds);
+      figures[which].push(load);
+      const cpu = `CPU of a request: Node ${load.nodeUs.toFixed(1)} µs, PostgreSQL ${load.serverUs.toFixed(1)} µs`;
+      const name = which === 'ours' ? 'Recoup      ' : 'bare handler';
+      say(`  submit through HTTP, ${name} ${Math.round(load.perSecond)}/s, ${cpu}`);
     }
   }
-  const middle = (all: number[]) => all.sort((a, b) => a - b)[all.length >> 1]!;
-  const loaded = residentMb(ours.pid);
-  const half = await submits(ours.url, seconds, Math.round(middle(figures.ours) / 2));
-  say(`  p99 at half of that load: ${half.p99} ms; memory ${idle} MB idle, ${loaded} MB loaded`);
+  const middle = (all: readonly Load[], of: keyof Load) => Number(median(all.map((load) => load[of])).toFixed(1));
+  const filled = residentMb(ours.pid);
+  const half = await submits(ours.url, seconds, Math.round(middle(figures.ours, 'perSecond') / 2));
+  say(`  p99 at half of that load: ${half.p99} ms; memory ${idle} MB idle, ${filled} MB loaded`);
+  return {
+    per_second: middle(figures.ours, 'perSecond'),
+    bare_per_second: middle(figures.bare, 'perSecond'),
+    node_cpu_us: middle(figures.ours, 'nodeUs'),
+    server_cpu_us: middle(figures.ours, 'serverUs'),
+    bare_node_cpu_us: middle(figures.bare, 'nodeUs'),
+    bare_server_cpu_us: middle(figures.bare, 'serverUs'),
+    half_load_p99_ms: half.p99,
+    idle_mb: idle,
+    loaded_mb: filled,
+    ...(await starts(say)),
+  };
+}
+
+async function starts(say: (line: string) => void) {
   const folder = mkdtempSync(join(tmpdir(), 'recoup-bench-'));
   try {
     const empty = await firstAnswer(join(folder, 'data'));
     const existing = await firstAnswer(join(folder, 'data'));
     say(`  recoup start to the first answer: ${empty} ms in an empty folder, ${existing} ms in an existing one`);
-    return {
-      per_second: Math.round(middle(figures.ours)),
-      bare_per_second: Math.round(middle(figures.bare)),
-      half_load_p99_ms: half.p99,
-      idle_mb: idle,
-      loaded_mb: loaded,
-      first_answer_empty_ms: empty,
-      first_answer_existing_ms: existing,
-    };
+    return { first_answer_empty_ms: empty, first_answer_existing_ms: existing };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

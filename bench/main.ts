@@ -5,6 +5,7 @@ import { balances } from './balances.ts';
 import { Figures } from './figures.ts';
 import { full } from './full.ts';
 import { http } from './http.ts';
+import { joined } from './joined.ts';
 import { latencies } from './latency.ts';
 import { findPeers } from './peers.ts';
 import { asJson, printTables } from './report.ts';
@@ -17,6 +18,7 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
+    http: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -24,20 +26,29 @@ const { values: options } = parseArgs({
 const { quick } = options;
 const ROUNDS = Number(options.rounds ?? (quick ? 1 : 10));
 if (options.help || !Number.isInteger(ROUNDS) || ROUNDS < 1) {
-  console.log(`npm run bench -- [--quick] [--rounds N] [--full] [--json]
+  console.log(`npm run bench -- [--quick] [--rounds N] [--full] [--http] [--json]
   --quick   few jobs, one round; installs no peers, uses those that are there
   --rounds  how often everything is timed, ${quick ? 1 : 10} unless set
   --full    also on a database with a million waiting jobs, a million finished ones and ten million entries (takes minutes)
+  --http    only what goes through HTTP
   --json    one object instead of tables`);
   process.exit(options.help ? 0 : 2);
 }
 const JOBS = quick ? 2_000 : 20_000;
 const say = (line: string) => console.error(line);
 
-const peers = await findPeers(!quick, say);
 const server = await startServer();
 const client = new pg.Client({ connectionString: server.url });
 try {
+  if (options.http) console.log(await http(server, quick, say));
+  else await everything();
+} finally {
+  await client.end();
+  await server.stop();
+}
+
+async function everything(): Promise<void> {
+  const peers = await findPeers(!quick, say);
   await client.connect();
   say(`PostgreSQL ${server.version}, default settings, fsync on; ${JOBS} jobs, ${ROUNDS} round(s)`);
   const figures = new Figures({ pid: server.pid, client }, say);
@@ -55,15 +66,13 @@ try {
     sizes,
     latencies: await latencies(server.url, peers, quick ? 30 : 200, say),
     balance: await balances(server.url, quick ? 50_000 : 1_000_000, say),
-    http: await http(server.url, quick, say),
+    http: await http(server, quick, say),
     upstreams: await upstreams(server.url, quick, say),
+    joined: await joined(server.url, quick, say),
     full: options.full
       ? await full(server.url, figures, { jobs: JOBS, rounds: Math.min(ROUNDS, 5), size: quick ? 1 : 10 }, say)
       : undefined,
   };
   if (options.json) console.log(asJson(run));
   else printTables(run);
-} finally {
-  await client.end();
-  await server.stop();
 }

@@ -3,9 +3,10 @@ import type { BalanceFigures } from './balances.ts';
 import type { Figures } from './figures.ts';
 import { EMPTY, FULL, type FullFigures } from './full.ts';
 import type { HttpFigures } from './http.ts';
+import type { JoinedFigures } from './joined.ts';
 import { BARE, type Latencies, type Latency, OURS } from './latency.ts';
 import type { Peers } from './peers.ts';
-import { AWAITED, designRow, peerRow } from './rounds.ts';
+import { AWAITED, BY_BATCHES, designRow, peerRow } from './rounds.ts';
 import type { UpstreamFigures } from './upstreams.ts';
 
 export interface Run {
@@ -19,6 +20,7 @@ export interface Run {
   sizes: Record<string, number>;
   http: HttpFigures;
   upstreams: UpstreamFigures;
+  joined: JoinedFigures;
   full: FullFigures | undefined;
 }
 
@@ -41,6 +43,7 @@ export function ratios(run: Run): Record<string, number> {
   );
   const all = {
     money_life_vs_best_pg_queue: money / best,
+    money_life_by_batches_vs_best_pg_queue: figures.rate(BY_BATCHES) / best,
     money_life_vs_best_pg_queue_by_calls: money / bestByCalls,
     refund_recover_vs_best_pg_queue: figures.rate('refund and recover') / best,
     money_life_vs_floor: money / figures.rate('floor, same tables'),
@@ -55,6 +58,7 @@ export function ratios(run: Run): Record<string, number> {
     full_vs_empty: figures.rate(FULL) / figures.rate(EMPTY),
     balance_1m_vs_10: run.balance.ratio,
     http_vs_bare: http.per_second / http.bare_per_second,
+    joined_lease_vs_plain: run.joined.lease_joined / run.joined.lease_plain,
     select_100k_vs_10: upstreams.select_many / upstreams.select_few,
     sweep_1m_vs_1k: upstreams.sweep_most_ms / upstreams.sweep_few_ms,
   };
@@ -75,6 +79,7 @@ export function asJson(run: Run): string {
     bytes_per_row: run.sizes,
     http: run.http,
     upstreams: run.upstreams,
+    joined: run.joined,
     full: run.full ?? null,
     ratios: ratios(run),
   });
@@ -101,6 +106,7 @@ export function printTables(run: Run): void {
   console.log('bytes per row on disk, indexes included:', run.sizes);
   console.log('through HTTP:', run.http);
   console.log('upstreams:', run.upstreams);
+  console.log('joined:', run.joined);
   if (run.full) console.log('full database:', run.full);
   console.table(
     Object.fromEntries(Object.entries(ratios(run)).map(([name, ratio]) => [name, { ratio: Number(ratio.toFixed(2)) }])),

@@ -3,7 +3,7 @@ import { open, type Recoup } from '../packages/recoup/src/index.ts';
 import { type TestDatabase, testDatabase } from '../packages/recoup/src/testing.ts';
 import type { Figures } from './figures.ts';
 import { floor } from './floors.ts';
-import { drain, openWallets, type Shape, submitAll, submitBy } from './lives.ts';
+import { drain, lifeByBatches, openWallets, type Shape, submitAll, submitBy } from './lives.ts';
 import { type Mode, type Peer, type Peers, withPeer } from './peers.ts';
 import { CALLERS, DESIGNS, SingleCalls } from './single-calls.ts';
 import { submitWithoutMoney } from './without-money.ts';
@@ -26,6 +26,7 @@ type Step = () => Promise<void>;
 
 export const peerRow = (peer: Peer, mode: Mode) => `${peer.name}, ${mode === 'calls' ? 'single calls' : 'batch calls'}`;
 export const designRow = (design: string) => `${CALLERS} callers, ${design}`;
+export const BY_BATCHES = 'money life, batch calls';
 export const AWAITED = `${CALLERS} callers, Recoup`;
 
 /** Gives the bytes per row that the round's jobs left on disk. */
@@ -66,14 +67,16 @@ export async function life(recoup: Recoup, of: Shape): Promise<void> {
 
 function lives(bench: Bench, recoup: Recoup, db: TestDatabase): Step[] {
   const { figures, jobs } = bench;
-  const [many, one, none, recover] = [
+  const [many, batches, one, none, recover] = [
     shape(bench, 'many'),
+    shape(bench, 'batches'),
     shape(bench, 'one', 1),
     shape(bench, 'none'),
     shape(bench, 'recover'),
   ];
   return [
     () => figures.timed('money life', jobs, () => life(recoup, many)),
+    () => figures.timed(BY_BATCHES, jobs, () => lifeByBatches(recoup, batches)),
     () =>
       figures.timed('life without money', jobs, async () => {
         await submitWithoutMoney(db.url, none);

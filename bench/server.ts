@@ -24,6 +24,12 @@ export function serverCpu(postmaster: number): number | null {
   return ticks * 10;
 }
 
+/** CPU time of a process so far, in ms; null where /proc is not there. */
+export function processCpu(pid: number): number | null {
+  const fields = statOf(`${pid}`);
+  return fields ? (Number(fields[11]) + Number(fields[12])) * 10 : null;
+}
+
 /** The fields of /proc/PID/stat behind the name, from the state on; undefined when the process is gone. */
 function statOf(pid: string): string[] | undefined {
   try {

@@ -17,6 +17,7 @@ import { main as withKysely } from './with-kysely.ts';
 import { main as withPg } from './with-pg.ts';
 import { main as withPostgresJs } from './with-postgres-js.ts';
 import { main as withPrismaShaped } from './with-prisma-shaped.ts';
+import { main as workOnAPool } from './work-on-a-pool.ts';
 import { main as worker } from './worker.ts';
 
 const folder = import.meta.dirname;
@@ -43,6 +44,15 @@ describe.each(inject('servers'))('$name', ({ url }) => {
     const shown = { state: 'succeeded', result: { drawn: 'a cat' }, booked: 95 };
     expect(await twelveLines(database.url)).toEqual(shown);
     expect(await twelveLines(database.url)).toEqual(shown);
+  });
+
+  test('work-on-a-pool: a limited account gives the job back, a wrong request fails it, the other account does the rest', async () => {
+    expect(await workOnAPool(database.url)).toEqual({
+      results: ['hello!', null, 'again!'],
+      booked: 80,
+      attempts: ['released on first', 'succeeded on second'],
+      out: ['rate_limited'],
+    });
   });
 
   test('upstreams: what is limited or revoked is passed over, a wrong request blames nobody, a new key frees', async () => {

@@ -57,7 +57,7 @@ function build(): Stage {
       stage.workdir = rest;
       mkdirSync(join(stage.folder, rest), { recursive: true });
     } else if (name === 'ENV')
-      Object.assign(stage.env, Object.fromEntries(rest.split(' ').map((pair) => pair.split('='))));
+      Object.assign(stage.env, Object.fromEntries(rest.split(' ').map((pair) => pair.split(/=(.*)/))));
     else if (name === 'ARG' && stage) stage.args[rest.split('=')[0]!] = '';
     else if (name === 'COPY') {
       const from = /^--from=(\w+) /.exec(rest)?.[1];

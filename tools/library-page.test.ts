@@ -25,6 +25,8 @@ const fields = (path: string, name: string) => names(body(path, name), /^ {2}(?:
 const parts = [
   { path: 'src/recoup.ts', name: 'Recoup', calls: 'recoup', atLeast: 9 },
   { path: 'src/wallets/wallets.ts', name: 'Wallets', calls: 'wallets', atLeast: 9 },
+  { path: 'src/subscriptions/subscriptions.ts', name: 'Subscriptions', calls: 'subscriptions', atLeast: 10 },
+  { path: 'src/payments/payments.ts', name: 'Payments', calls: 'payments', atLeast: 3 },
   { path: 'src/jobs/jobs.ts', name: 'Jobs', calls: 'jobs', atLeast: 16 },
   { path: 'src/jobs/dead-letters.ts', name: 'DeadLetters', calls: 'deadLetters', atLeast: 5 },
   { path: 'src/queues/configure.ts', name: 'Queues', calls: 'queues', atLeast: 3 },
@@ -83,9 +85,13 @@ test('every field that submit takes is on the page', () => {
 
 test('the defaults of queue settings are those of the migration', () => {
   const table = /create table recoup\.queues \(([\s\S]*?)\n\);/.exec(source('migrations/0001_money_and_work.sql'))![1]!;
-  const defaults = [...table.matchAll(/^ {2}(\w+) \w+ not null default '?(\w+)'?,$/gm)].map(([, column, value]) => [
+  const later = source('migrations/0013_work_joined_to_capacity.sql').matchAll(
+    /^alter table recoup\.queues add column (\w+) \w+ (?:not null default (\w+)|collate)/gm,
+  );
+  const first = table.matchAll(/^ {2}(\w+) \w+ not null default '?(\w+)'?,$/gm);
+  const defaults = [...first, ...later].map(([, column, value]) => [
     column!.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    /^\d+$/.test(value!) ? Number(value).toLocaleString('en-US') : `\`${value}\``,
+    value === undefined ? 'none' : /^\d+$/.test(value) ? Number(value).toLocaleString('en-US') : `\`${value}\``,
   ]);
   expect(Object.fromEntries(rows('Queues'))).toEqual(Object.fromEntries(defaults));
 });

@@ -1,8 +1,10 @@
 // The pages of docs/ that are generated: transitions, errors, promises, operations and settings, each from the table in the code; what the clients take from it, and the recorded day.
 import { readdirSync, readFileSync } from 'node:fs';
+import { creditTransitions } from '../packages/recoup/src/credit-outcomes.ts';
 import { errors } from '../packages/recoup/src/errors.ts';
 import { eventTransitions } from '../packages/recoup/src/event-outcomes.ts';
 import { capacityTransitions, type Transition, transitions } from '../packages/recoup/src/outcomes.ts';
+import { probeTransitions } from '../packages/recoup/src/probe-outcomes.ts';
 import { checks } from '../packages/recoup/src/verify.ts';
 import { kebab, SETTINGS } from '../packages/server/src/cli/settings.ts';
 import { operations } from '../packages/server/src/operations/operations.ts';
@@ -37,6 +39,10 @@ const FILES: Record<string, string> = {
   'webhook.lease': 'webhooks/sending.ts',
   'webhook.report': 'webhooks/sending.ts',
   'webhook.test': 'webhooks/replay.ts',
+  'prober.set': 'probes/set.ts',
+  'prober.remove': 'probes/set.ts',
+  'probe.lapse': 'probes/claim.ts',
+  'probe.ask': 'probes/recheck.ts',
 };
 function fileOf(name: string): string {
   const [aggregate, verb] = name.split('.') as [string, string];
@@ -78,6 +84,18 @@ function transitionsPage(): string {
     '[`outcomes.ts`](../packages/recoup/src/outcomes.ts).',
     '',
     ...transitionParts(capacityTransitions, '###').flatMap((part) => [part, '']),
+    '## Probes',
+    '',
+    'They ask whether upstreams work again: `probeTransitions` in',
+    '[`probe-outcomes.ts`](../packages/recoup/src/probe-outcomes.ts). Told in [upstreams.md](upstreams.md#probes).',
+    '',
+    ...transitionParts(probeTransitions, '###').flatMap((part) => [part, '']),
+    '## Credit that expires',
+    '',
+    'It happens by itself, at a sweep or before a submit: `creditTransitions` in',
+    '[`credit-outcomes.ts`](../packages/recoup/src/credit-outcomes.ts). Told in [library.md](library.md).',
+    '',
+    ...transitionParts(creditTransitions, '###').flatMap((part) => [part, '']),
     '## Webhooks and alerts',
     '',
     'They read what the others append and write nothing of theirs: `eventTransitions` in',

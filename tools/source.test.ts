@@ -44,11 +44,14 @@ const LAYERS = [
     'worker',
     'sweeps',
     'testing',
+    'payments',
+    'subscriptions',
     'alerts',
     'webhooks',
     'jobs',
     'queues',
     'inbox',
+    'probes',
     'upstreams',
     'windows',
     'wallets',
@@ -57,7 +60,16 @@ const LAYERS = [
   ],
   ...['decoders', 'decoders/providers', 'decoders/parsing', 'decoders/facts'],
 ];
-const ROOT_BELOW = new Set(['errors.ts', 'outcomes.ts', 'event-outcomes.ts', 'input.ts', 'readable.ts', 'waking.ts']);
+const ROOT_BELOW = new Set([
+  'errors.ts',
+  'outcomes.ts',
+  'event-outcomes.ts',
+  'credit-outcomes.ts',
+  'probe-outcomes.ts',
+  'input.ts',
+  'readable.ts',
+  'waking.ts',
+]);
 
 test('imports of the library point down', () => {
   const src = 'packages/recoup/src';
@@ -78,7 +90,7 @@ test('imports of the library point down', () => {
 
 test('SQL lives in transition files, queries, usable, verify, the feed, epochs, migrate and migrations', () => {
   const allowed =
-    /^packages\/recoup\/src\/(wallets|jobs|queues|inbox|upstreams|windows|sweeps|feed|alerts|webhooks)\/|\/(verify|testing|waking)\.ts$|\/db\/(epochs|migrate|pool|statement)\.ts$/;
+    /^packages\/recoup\/src\/(wallets|jobs|queues|inbox|upstreams|windows|sweeps|feed|alerts|webhooks|subscriptions|payments|probes)\/|\/(verify|testing|waking)\.ts$|\/db\/(epochs|migrate|pool|statement)\.ts$/;
   const wrong = files('packages/recoup/src', /\.ts$/).filter(
     (path) =>
       !allowed.test(path) && /\b(insert into|update recoup|delete from|select .* from recoup\.)/.test(read(path)),

@@ -56,6 +56,7 @@ export const TESTS: Readonly<Record<string, readonly [file: string, name: string
   'job.submit · won · when queue is null #4': WHO,
   'job.succeed · seen · not over': NO_MONEY,
   'job.succeed · ended · when done_attempt = b.attempt': WHO,
+  'job.succeed · ended · when done_attempt = b.attempt #2': [file('joined'), 'the end of an attempt says'],
   'job.succeed · ended · when done_attempt = b.attempt #3': WHO,
   'job.succeed · ended · when done_attempt = b.attempt #4': WHO,
   "provider.block · counted · u.used_at > recoup.clock() - interval '1 minute'": [PROVIDER, 'what was not used'],
@@ -165,8 +166,6 @@ export const REASONS: Readonly<Record<string, string>> = {
     'only the last one fires, so it is the one that has not recovered; said for the primary key',
   '* · *.tableoid = *':
     'a row’s place is its table and its number there; these tables have no parts, so the number is enough',
-  'job.succeed · ended · when done_attempt = b.attempt #2':
-    'no job has an upstream_id yet: the column is kept, and copied like upstream_ref',
 };
 
 const escaped = (text: string) => text.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');

@@ -64,6 +64,9 @@ const KNOWN = ['url', 'key', 'headers', 'fetch', 'timeoutMs', 'deadlineMs', 'max
  */
 export class RecoupClient implements Calls {
   readonly wallets: Calls['wallets'];
+  readonly plans: Calls['plans'];
+  readonly subscriptions: Calls['subscriptions'];
+  readonly payments: Calls['payments'];
   readonly jobs: Calls['jobs'];
   readonly upstreamRefs: Calls['upstreamRefs'];
   readonly queues: Calls['queues'];
@@ -71,6 +74,7 @@ export class RecoupClient implements Calls {
   readonly blocks: Calls['blocks'];
   readonly pools: Calls['pools'];
   readonly limits: Calls['limits'];
+  readonly probes: Calls['probes'];
   readonly estimates: Calls['estimates'];
   readonly inbox: Calls['inbox'];
   readonly deadLetters: Calls['deadLetters'];
@@ -96,6 +100,9 @@ export class RecoupClient implements Calls {
     }
     const calls = groups as unknown as Calls;
     this.wallets = calls.wallets;
+    this.plans = calls.plans;
+    this.subscriptions = calls.subscriptions;
+    this.payments = calls.payments;
     this.jobs = calls.jobs;
     this.upstreamRefs = calls.upstreamRefs;
     this.queues = calls.queues;
@@ -103,6 +110,7 @@ export class RecoupClient implements Calls {
     this.blocks = calls.blocks;
     this.pools = calls.pools;
     this.limits = calls.limits;
+    this.probes = calls.probes;
     this.estimates = calls.estimates;
     this.inbox = calls.inbox;
     this.deadLetters = calls.deadLetters;

@@ -6,12 +6,13 @@ import { type components, type FeedItem, OPERATIONS, type RecoupClient } from '.
 import { callCapacity } from './support/capacity.ts';
 import { endpointsAndAlerts } from './support/endpoints.ts';
 import { collect, newId, Stand } from './support/stand.ts';
+import { plansAndSubscriptions } from './support/subscriptions.ts';
 
 const SECRET = 'whsec_c2VjcmV0IG9mIGEgc2VuZGVyIG9mIG91cnM=';
 let stand: Stand;
 let client: RecoupClient;
 beforeAll(async () => {
-  stand = await Stand.start({ webhookSecrets: { generic: [SECRET] } });
+  stand = await Stand.start({ webhookSecrets: { generic: [SECRET] }, paymentSecrets: { generic: [SECRET] } });
   client = stand.client;
 });
 afterAll(async () => {
@@ -69,7 +70,7 @@ describe('every operation', () => {
     const lease = { queue, requestId: newId('request') };
     const { jobs } = await client.queues.lease(lease);
     expect(jobs).toMatchObject([{ job: { id: job, attempt: 2 }, payload: null }]);
-    expect(await client.queues.lease(lease)).toEqual({ jobs });
+    expect(await client.queues.lease(lease)).toEqual({ jobs, out: null });
     expect(await client.jobs.handOver({ ...key, attempt: 2, upstreamRef: ref })).toMatchObject({
       outcome: 'handed_over',
     });
@@ -161,6 +162,8 @@ describe('every operation', () => {
   });
 
   test('webhook endpoints, deliveries, alerts', () => endpointsAndAlerts(client));
+
+  test('plans and subscriptions', () => plansAndSubscriptions(client, SECRET));
 
   test('the feed, pulled and streamed: the same events in the same order, from any cursor', async () => {
     const wallet = await stand.wallet();

@@ -1,6 +1,7 @@
 // The face of the library: what users import.
 export type { Alert, AlertFilter } from './alerts/alerts.ts';
 export { ALERT_KINDS, type AlertKind } from './alerts/conditions.ts';
+export { type CreditOutcome, creditTransitions } from './credit-outcomes.ts';
 export { addressProblem } from './db/address.ts';
 export type { Database, Queryable } from './db/database.ts';
 export { type EpochState, epochState } from './db/epochs.ts';
@@ -20,13 +21,18 @@ export { idProblem } from './input.ts';
 export type { DeadLetterFilter, RedriveAll } from './jobs/dead-letters.ts';
 export { jsonProblem } from './jobs/inputs.ts';
 export type { Job } from './jobs/job.ts';
+export type { LeasedUpstream } from './jobs/lease.ts';
 export type { ListOptions } from './jobs/list.ts';
+export type { PoolOut } from './jobs/pooled-claims.ts';
 export type { Prune } from './jobs/prune.ts';
 export type { Attempt } from './jobs/queries.ts';
 export type {
+  Answer,
+  Answered,
   AttemptKey,
   Cancel,
   Canceled,
+  Claimed,
   Each,
   Extend,
   Fail,
@@ -41,6 +47,7 @@ export type {
   Succeed,
   Succeeded,
 } from './jobs/signals.ts';
+export { open } from './open.ts';
 export type { OpenOptions } from './options.ts';
 export {
   type CapacityOutcome,
@@ -55,8 +62,25 @@ export {
   transitions,
   type Verdict,
 } from './outcomes.ts';
+export type { Payment, TellPayment, ToldPayment } from './payments/payments.ts';
+export { probeTransitions } from './probe-outcomes.ts';
+export type { HttpProber, ProbeOutcome } from './probes/asking.ts';
+export { type HttpProbe, METHODS as PROBE_METHODS } from './probes/http.ts';
+export type { ProbeQuestion, ProbeResult, Prober, ProbeSaid, SetProber } from './probes/inputs.ts';
+export type { Probe, ProberOf, Probes, Progress, Recheck, RecheckFilter } from './probes/probes.ts';
+export type { Probed } from './probes/probing.ts';
+export type { ProbeScore } from './probes/report.ts';
 export type { QueueDepth, QueueSettings } from './queues/configure.ts';
-export { type InTransaction, open, type Recoup } from './recoup.ts';
+export type { InTransaction, Recoup } from './recoup.ts';
+export type {
+  CancelSubscription,
+  ChangePlan,
+  PaySubscription,
+  SetPlan,
+  StartSubscription,
+} from './subscriptions/inputs.ts';
+export type { Plan } from './subscriptions/set-plan.ts';
+export type { Advanced, StrayPayment, Subscription, SubscriptionEvent } from './subscriptions/subscriptions.ts';
 export type { Swept } from './sweeps/sweeper.ts';
 export type { DroppedHint, ProviderAnswer } from './upstreams/answer.ts';
 export type { Block, ListBlocks } from './upstreams/blocks.ts';

@@ -1,6 +1,6 @@
 // Checks of what callers give: each names the field and what is allowed, before anything reaches the database.
 import { InvalidInput } from './errors.ts';
-import { readable } from './readable.ts';
+import { readable, readEach } from './readable.ts';
 
 /** The largest amount, and the largest balance either way: 2^53 − 1. */
 export const MAX_AMOUNT = Number.MAX_SAFE_INTEGER;
@@ -280,7 +280,7 @@ export function items<T, R>(what: string, values: readonly T[], read: (value: T)
   });
 }
 
-/** Refuses fields that are not known: a misspelt option must not be silently ignored. And those that cannot be read, inherited ones too. */
+/** Refuses fields that are not known: a misspelt option must not be silently ignored. And those that cannot be read, or are inherited: what counts is the object's own. */
 export function onlyFields(what: string, value: unknown, known: readonly string[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidInput(what, `must be an object with the fields ${known.join(', ')}; got ${shown(value)}`);
@@ -288,5 +288,9 @@ export function onlyFields(what: string, value: unknown, known: readonly string[
   for (const key of readable(what, () => Object.keys(value))) {
     if (!known.includes(key)) throw new InvalidInput(key, `is not a field of ${what}; known: ${known.join(', ')}`);
   }
-  for (const key of known) readable(key, () => (value as Record<string, unknown>)[key]);
+  readEach(known, (key) => {
+    if (key in value && !Object.hasOwn(value, key))
+      throw new InvalidInput(key, `must be a field of the object itself: that of ${what} is inherited`);
+    void (value as Record<string, unknown>)[key];
+  });
 }

@@ -9,6 +9,8 @@ import type { Tracer } from './db/tracing.ts';
 import { isRules, type Rules } from './decoders/rules.ts';
 import { InvalidInput } from './errors.ts';
 import { duration, integer, onlyFields, optionalInteger, text } from './input.ts';
+import type { HttpProber } from './probes/asking.ts';
+import { type Prober, probersInput } from './probes/inputs.ts';
 import type { Swept } from './sweeps/sweeper.ts';
 import type { DroppedHint } from './upstreams/answer.ts';
 
@@ -39,8 +41,16 @@ export interface OpenOptions {
   onTransition?: (transition: string, outcome: string, labels?: Labels) => void;
   /** Your rules for what providers answer, from `readRules` of recoup/decoders: they come before the built-in ones. */
   decoderRules?: Rules;
+  /** By pool: asks whether an upstream works again, where the pool is set to be asked by a function (see `probes.set`). */
+  probers?: Readonly<Record<string, Prober>>;
+  /** Sends the requests of pools that are asked over HTTP; the service brings one. */
+  httpProber?: HttpProber;
+  /** Questions of probes at once from this process, 1 to 100; 8 unless set. */
+  probesAtOnce?: number;
   /** Told of each value in a provider's answer that was implausible and counts for nothing, for metrics. */
   onDropped?: (dropped: DroppedHint) => void;
+  /** This machine's clock, in ms since 1970: how old a provider's answer is goes by it, and nothing else. For tests and rehearsals that move the database's clock; `Date.now` unless set. */
+  now?: () => number;
   /** Told of each pass of the sweeps, for metrics. */
   onSweep?: (swept: Swept) => void;
   /** Told of what goes wrong in the background: a sweep that failed, a row that cannot be handled. Default: console.error. */
@@ -64,7 +74,11 @@ const FIELDS = [
   'alertBlockedMs',
   'onTransition',
   'decoderRules',
+  'probers',
+  'httpProber',
+  'probesAtOnce',
   'onDropped',
+  'now',
   'onSweep',
   'onError',
   'tracer',
@@ -77,6 +91,7 @@ export function checkOptions(options: OpenOptions): {
   pollMs: number;
   pruneAfterMs: number | null;
   alertAges: AlertAges;
+  probesAtOnce: number;
 } {
   onlyFields('open', options, FIELDS);
   const schema = options.schema ?? DEFAULT_SCHEMA;
@@ -86,7 +101,7 @@ export function checkOptions(options: OpenOptions): {
   if (!options.connection) throw new InvalidInput('connection', 'a connection string, or the options of a pg pool');
   const problem = typeof options.connection === 'string' ? addressProblem(options.connection) : null;
   if (problem !== null) throw new InvalidInput('connection', problem);
-  for (const name of ['onTransition', 'onDropped', 'onSweep', 'onError'] as const) {
+  for (const name of ['onTransition', 'httpProber', 'onDropped', 'now', 'onSweep', 'onError'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new InvalidInput(name, 'must be a function');
   }
@@ -107,5 +122,7 @@ export function checkOptions(options: OpenOptions): {
     lockTimeoutMs: integer('lockTimeoutMs', options.lockTimeoutMs ?? 5000, 1, 3_600_000),
     applicationName: options.applicationName ?? 'recoup',
   };
-  return { pool, pollMs, pruneAfterMs, alertAges };
+  probersInput(options.probers);
+  const probesAtOnce = integer('probesAtOnce', options.probesAtOnce ?? 8, 1, 100);
+  return { pool, pollMs, pruneAfterMs, alertAges, probesAtOnce };
 }

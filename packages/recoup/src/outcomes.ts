@@ -27,7 +27,7 @@ export const transitions = {
   },
   'wallet.grant': {
     guard: 'no entry with this key in the wallet',
-    effect: 'entry `grant` +amount',
+    effect: 'entry `grant` +amount; its terms, where it expires or has a priority',
     outcomes: ['granted', 'duplicate'],
     refusals: ['no_wallet', 'conflict', 'balance_limit', 'wallet_busy'],
   },
@@ -51,7 +51,7 @@ export const transitions = {
   },
   'job.lease': {
     guard:
-      'queued, not_before ≤ clock, queue not paused; by priority, then not_before; rows that are locked are passed over',
+      'queued, not_before ≤ clock, queue not paused and without a pool; by priority, then not_before; rows that are locked are passed over',
     effect: 'running, attempt + 1, lease_until, worker; with a request id the answer can be asked for again',
     outcomes: ['leased'],
     refusals: [],
@@ -102,14 +102,14 @@ export const transitions = {
     refusals: ['no_job', 'pruned', 'balance_limit', 'wallet_busy'],
   },
   'job.release': {
-    guard: 'running, attempt = n, releases < max_releases',
-    effect: 'queued again; no failure counted, no refund; releases + 1',
+    guard: 'running, or waiting where its upstream failed it; attempt = n; below max_releases, max_upstream_errors',
+    effect: 'queued again, at its old place where its upstream failed it; no failure, no refund; releases + 1',
     outcomes: ['released', 'canceled', 'succeeded', 'stale', 'duplicate'],
     refusals: ['no_job', 'pruned', 'release_limit', 'wallet_busy'],
   },
   'job.redrive': {
     guard: 'dead or discarded; attempt = n where one is given',
-    effect: 'queued at once, failures 0, releases 0; attempt numbers go on; never charges',
+    effect: 'queued at once, failures 0, releases 0, upstream_errors 0; attempt numbers go on; never charges',
     outcomes: ['redriven', 'canceled', 'succeeded', 'stale', 'duplicate'],
     refusals: ['no_job', 'pruned', 'not_dead', 'wallet_busy'],
   },
@@ -136,8 +136,7 @@ export type Outcome<T extends TransitionName> = (typeof transitions)[T]['outcome
 /** The transitions of upstreams and their blocks. Outcomes stand in order of precedence where several apply. */
 export const capacityTransitions = {
   'upstream.register': {
-    guard:
-      'none of that id, or there in the same pool and at the same provider; not retired, where it is to be used again',
+    guard: 'none of that id, or in the same pool and at the same provider; not retired, where it is used again',
     effect:
       'an upstream, `on` unless set; or what is given of its settings and status changes (`upstream.change`); an event with actor, reason and all settings',
     outcomes: ['registered', 'changed', 'duplicate'],
@@ -157,6 +156,12 @@ export const capacityTransitions = {
       'a lease of one slot; its turn moves on by 1/weight seconds; with a lease id the answer can be asked for again; a sticky key has this one from now on',
     outcomes: ['selected', 'none'],
     refusals: ['conflict'],
+  },
+  'job.claim': {
+    guard: 'that of `job.lease`, and of `upstream.select` for the queue’s pool: both, or nothing is taken',
+    effect: 'what both do; the slot is kept and given back with the attempt; the job remembers its place',
+    outcomes: ['leased', 'none', 'empty'],
+    refusals: [],
   },
   'upstream.extend': {
     guard: 'the lease is there, lease_until > clock',

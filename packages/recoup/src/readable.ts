@@ -6,7 +6,21 @@ export function readable<T>(field: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof InvalidInput) throw error;
-    throw new InvalidInput(field, 'cannot be read: a getter of it throws', { cause: error });
+    throw unreadable(field, error);
   }
 }
+
+/** The same for each of some fields. One closure: one for each field was a twentieth of what a submit allocates. */
+export function readEach(fields: readonly string[], read: (field: string) => void): void {
+  let field = '';
+  try {
+    for (field of fields) read(field);
+  } catch (error) {
+    throw unreadable(field, error);
+  }
+}
+
+const unreadable = (field: string, error: unknown): InvalidInput =>
+  error instanceof InvalidInput
+    ? error
+    : new InvalidInput(field, 'cannot be read: a getter of it throws', { cause: error });

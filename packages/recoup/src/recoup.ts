@@ -1,21 +1,29 @@
 // The handle: opens a database, holds its parts together, joins callers' transactions, closes.
+import { hostname } from 'node:os';
 import type pg from 'pg';
 import { type AlertAges, Alerts } from './alerts/alerts.ts';
+import { untilItWins } from './db/again.ts';
 import { BatchingRunner } from './db/batch.ts';
-import { overQueryable, type Queryable } from './db/database.ts';
-import { asRefusal } from './db/failures.ts';
-import { checkState, migrate, schemaState } from './db/migrate.ts';
-import { Pools, type PoolUsage } from './db/pool.ts';
+import { type Database, overQueryable, type Queryable } from './db/database.ts';
+import { joinedTransactions } from './db/joined.ts';
+import type { Pools, PoolUsage } from './db/pool.ts';
 import { type Runner, transactionRunner } from './db/runner.ts';
 import { type Tracer, traced } from './db/tracing.ts';
 import { Epochs } from './epochs.ts';
 import { InvalidInput, Refusal } from './errors.ts';
 import { Feed } from './feed/feed.ts';
 import { Inbox } from './inbox/inbox.ts';
+import type { Capacity } from './jobs/answered.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { nextReady } from './jobs/queries.ts';
-import { checkOptions, type OpenOptions } from './options.ts';
+import type { OpenOptions } from './options.ts';
+import { Payments } from './payments/payments.ts';
+import { Asking } from './probes/asking.ts';
+import { probersInput } from './probes/inputs.ts';
+import { Probes } from './probes/probes.ts';
+import { ASKER, Probing } from './probes/probing.ts';
 import { Queues } from './queues/configure.ts';
+import { type Atomically, Subscriptions } from './subscriptions/subscriptions.ts';
 import { Sweeper, type Swept } from './sweeps/sweeper.ts';
 import { quiet } from './telling.ts';
 import { Estimates } from './upstreams/estimates.ts';
@@ -34,25 +42,8 @@ export interface InTransaction {
   readonly queues: Queues;
   readonly upstreams: Upstreams;
   readonly inbox: Inbox;
-}
-
-/** Opens Recoup on a database. Refuses `database_unavailable`, `schema_missing`, `schema_behind`, `schema_ahead`, `server_too_old`. */
-export async function open(options: OpenOptions): Promise<Recoup> {
-  const { pool, ...checked } = checkOptions(options);
-  const pools = new Pools(pool);
-  try {
-    const client = await pools.connect();
-    try {
-      if (options.migrate) await migrate(client, pools.schema);
-      checkState(await schemaState(client, pools.schema), pools.schema);
-    } finally {
-      client.release();
-    }
-  } catch (error) {
-    await pools.end();
-    throw asRefusal(error, false);
-  }
-  return new Recoup(pools, { ...options, ...checked });
+  readonly subscriptions: Subscriptions;
+  readonly payments: Payments;
 }
 
 export class Recoup implements AsyncDisposable {
@@ -65,6 +56,9 @@ export class Recoup implements AsyncDisposable {
   readonly epochs: Epochs;
   readonly webhooks: Webhooks;
   readonly alerts: Alerts;
+  readonly subscriptions: Subscriptions;
+  readonly payments: Payments;
+  readonly probes: Probes;
   readonly #pools: Pools;
   readonly #batches: BatchingRunner;
   /** The batches, told to the tracer where there is one. */
@@ -73,18 +67,26 @@ export class Recoup implements AsyncDisposable {
   readonly #reports: Runner;
   readonly #waking: Waking;
   readonly #sweeper: Sweeper;
+  readonly #probing: Probing;
   readonly #workers = new Set<Worker>();
   readonly #onTransition: Runner['observe'];
   readonly #onError: (error: Error) => void;
   readonly #pollMs: number;
   readonly #decoding: Decoding;
   readonly #estimates: Estimates;
+  /** The runner of a transaction. */
+  readonly #inside = (db: Database): Runner => this.#traced(transactionRunner(db, this.#onTransition));
   #closing: Promise<void> | undefined;
 
   /** Use `open()`. */
   constructor(
     pools: Pools,
-    options: Omit<OpenOptions, 'pruneAfterMs'> & { pollMs: number; pruneAfterMs: number | null; alertAges: AlertAges },
+    options: Omit<OpenOptions, 'pruneAfterMs'> & {
+      pollMs: number;
+      pruneAfterMs: number | null;
+      alertAges: AlertAges;
+      probesAtOnce: number;
+    },
   ) {
     this.#pools = pools;
     this.#onError = quiet(options.onError ?? ((error: Error) => console.error(`recoup: ${error.message}`)), () => {});
@@ -97,25 +99,46 @@ export class Recoup implements AsyncDisposable {
     this.#waking = new Waking(pools);
     const wake = (queue: string) => this.#waking.wake(queue);
     this.wallets = new Wallets(this.#runner);
-    this.jobs = new Jobs(this.#runner, wake, this.#tracer);
     this.queues = new Queues(this.#runner, this.#reports);
     const onDropped = quiet(options.onDropped ?? (() => {}), this.#onError);
-    this.#decoding = { rules: options.decoderRules, onDropped, providers: new Map() };
+    const now = options.now ?? (() => Date.now());
+    this.#decoding = {
+      rules: options.decoderRules,
+      onDropped,
+      providers: new Map(),
+      now,
+      onGated: () => this.#waking.wake(ASKER),
+    };
     this.#estimates = new Estimates(this.#reports);
     this.upstreams = new Upstreams(this.#runner, this.#decoding, this.#estimates);
+    this.jobs = new Jobs(this.#runner, wake, this.#capacity(joinedTransactions(pools, this.#inside)), this.#tracer);
     this.inbox = new Inbox(this.#runner);
+    this.subscriptions = new Subscriptions(this.#runner, this.#atomically);
+    this.payments = new Payments(this.#runner, this.#atomically);
     this.feed = new Feed(this.#runner);
     this.epochs = new Epochs(pools);
     this.webhooks = new Webhooks(this.#runner);
     this.alerts = new Alerts(this.#runner, options.alertAges);
     this.#sweeper = new Sweeper(this.#runner, this.#waking, {
+      subscriptions: this.subscriptions,
       lookAtAlerts: () => this.alerts.look(),
       capMs: this.#pollMs,
       pruneAfterMs: options.pruneAfterMs,
       onError: this.#onError,
       onSweep: quiet(options.onSweep ?? (() => {}), this.#onError),
     });
-    if (options.sweep ?? true) this.#sweeper.start();
+    const asking = new Asking(this.#runner, this.#decoding, probersInput(options.probers), options.httpProber);
+    this.#probing = new Probing(this.#runner, this.#waking, asking, {
+      holder: `${options.applicationName ?? 'recoup'} ${hostname()} ${process.pid}`,
+      capMs: this.#pollMs,
+      atOnce: options.probesAtOnce,
+      onError: this.#onError,
+    });
+    this.probes = new Probes(this.#runner, this.#reports, this.#probing, () => this.#waking.wake(ASKER));
+    if (options.sweep ?? true) {
+      this.#sweeper.start();
+      this.#probing.start();
+    }
   }
 
   /** The schema that Recoup lives in here. */
@@ -131,26 +154,30 @@ export class Recoup implements AsyncDisposable {
   using(client: Queryable): InTransaction {
     // A pool would take another connection for each statement: charged at once, whatever becomes of the transaction.
     if (typeof client?.query !== 'function') {
-      throw new InvalidInput(
-        'client',
-        'must have query(text, values): a pg client, or what recoup/adapters makes of another',
-      );
+      const rule = 'must have query(text, values): a pg client, or what recoup/adapters makes of another';
+      throw new InvalidInput('client', rule);
     }
     if ('totalCount' in client)
       throw new InvalidInput('client', 'must be the client that began the transaction, not a pool');
-    const db = overQueryable(client, this.#pools.schema);
-    const runner = this.#traced(transactionRunner(db, this.#onTransition));
-    return this.#parts(runner, () => {});
+    return this.#parts(this.#inside(overQueryable(client, this.#pools.schema)), () => {});
   }
 
   #parts(runner: Runner, wake: (queue: string) => void): InTransaction {
+    const capacity = this.#capacity((work) => work(runner));
     return {
       wallets: new Wallets(runner),
-      jobs: new Jobs(runner, wake, this.#tracer),
+      jobs: new Jobs(runner, wake, capacity, this.#tracer),
       queues: new Queues(runner, runner),
       upstreams: new Upstreams(runner, this.#decoding, this.#estimates),
       inbox: new Inbox(runner),
+      subscriptions: new Subscriptions(runner, (fn) => fn(runner)),
+      payments: new Payments(runner, (fn) => fn(runner)),
     };
+  }
+
+  #capacity(transact: Capacity['transact']): Capacity {
+    const { lockTimeoutMs } = this.#pools;
+    return { decoding: this.#decoding, estimates: this.#estimates, lockTimeoutMs, transact };
   }
 
   /**
@@ -158,33 +185,38 @@ export class Recoup implements AsyncDisposable {
    * caller's statements too. Run again from the start when it lost a race, up to five times: `fn` must not do what
    * cannot be repeated.
    */
-  async transaction<T>(fn: (recoup: InTransaction, client: pg.PoolClient) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
+  transaction<T>(fn: (recoup: InTransaction, client: pg.PoolClient) => Promise<T>): Promise<T> {
+    let thrown: unknown;
+    const once = async () => {
       const woken = new Set<string>();
-      let thrown: unknown;
-      try {
-        const result = await this.#pools.transaction('caller', async (client, db) => {
-          const runner = this.#traced(transactionRunner(db, this.#onTransition));
-          try {
-            return await fn(
-              this.#parts(runner, (queue) => woken.add(queue)),
-              client,
-            );
-          } catch (error) {
-            thrown = error;
-            throw error;
-          }
-        });
-        for (const queue of woken) this.wake(queue);
-        return result;
-      } catch (error) {
-        const refusal = asRefusal(error, true);
-        if (refusal.code !== 'transaction_conflict') throw error === thrown ? error : refusal;
-        // A lock time-out has waited long enough already: only a lost race is run again.
-        if (attempt === 5 || refusal.details.sqlstate === '55P03') throw refusal;
-      }
-    }
+      const result = await this.#pools.transaction('caller', async (client, db) => {
+        try {
+          return await fn(
+            this.#parts(this.#inside(db), (queue) => woken.add(queue)),
+            client,
+          );
+        } catch (error) {
+          thrown = error;
+          throw error;
+        }
+      });
+      for (const queue of woken) this.wake(queue);
+      return result;
+    };
+    return untilItWins(
+      once,
+      (refusal) => refusal,
+      (refusal, error) => (error === thrown ? error : refusal),
+    );
   }
+
+  /** One of Recoup's own transactions, for what takes more than one statement. */
+  readonly #atomically: Atomically = (fn) =>
+    untilItWins(
+      () => this.#pools.transaction('patient', (_, db) => fn(this.#inside(db))),
+      (_, error) => new Refusal('wallet_busy', undefined, {}, { cause: error }),
+      (refusal) => refusal,
+    );
 
   /** Tells idle workers, here and elsewhere, that a queue has something. A hint: without it the poll finds the job. */
   wake(queue: string): void {
@@ -255,7 +287,7 @@ export class Recoup implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
-    await this.#sweeper.stop();
+    await Promise.all([this.#sweeper.stop(), this.#probing.stop()]);
     await this.#waking.close();
     await this.#batches.close();
     await this.#pools.end();

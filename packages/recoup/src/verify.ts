@@ -8,8 +8,11 @@ import type { Pools } from './db/pool.ts';
 import { inSchema } from './db/schema.ts';
 import { inboxChecks } from './inbox/checks.ts';
 import { onlyFields, optionalInteger } from './input.ts';
+import { paymentChecks } from './payments/checks.ts';
+import { subscriptionChecks } from './subscriptions/checks.ts';
 import { upstreamChecks } from './upstreams/checks.ts';
 import { quotaCheck } from './upstreams/quota.ts';
+import { creditChecks } from './wallets/checks.ts';
 import { webhookChecks } from './webhooks/checks.ts';
 import { windowChecks } from './windows/verify.ts';
 
@@ -165,42 +168,10 @@ select x.* from (select ${positionAbove('max(number)')} as above from recoup.epo
    from recoup.alert_events where tx >= n.above order by tx limit $1)) x
 order by 1, 2, 4 limit $1`,
   },
-  {
-    name: 'upstreams.blocked_until',
-    promise: 'An upstream is out for as long as the latest of its own open blocks of everything, and no longer.',
-    sql: `
-select null::text as wallet, null::bigint as seq, null::text as job,
-  'upstream ' || u.id || ' is out until ' || coalesce(u.blocked_until::text, 'nothing') || ', its blocks say ' || coalesce(b.until::text, 'nothing') as detail
-from recoup.upstreams u
-left join (
-  select subject_id, max(coalesce(until, 'infinity')) as until from recoup.blocks
-  where subject_type = 'upstream' and scope = '' and closed_at is null group by subject_id) b on b.subject_id = u.id
-where u.blocked_until is distinct from b.until
-order by u.id limit $1`,
-  },
-  {
-    name: 'blocks.events',
-    promise:
-      'A block has the events 1 … generation: the first opens it, and the last closes it exactly if it is closed.',
-    sql: `
-select null::text as wallet, null::bigint as seq, null::text as job,
-  'block ' || coalesce(b.id, e.block_id) || case when b.id is null then ' has events and is not there'
-    when e.block_id is null then ' has no events'
-    when e.count <> b.generation or e.first <> 1 or e.last <> b.generation
-      then ' is in generation ' || b.generation || ' and has ' || e.count || ' events, ' || e.first || ' to ' || e.last
-    when e.openings <> 1 then ' was not opened by its first event, or by another too'
-    else ' and its last event disagree whether it is closed' end as detail
-from recoup.blocks b
-full join (
-  select block_id, count(*) as count, min(generation) as first, max(generation) as last,
-    count(*) filter (where (type = 'opened') = (generation = 1)) - count(*) + 1 as openings,
-    coalesce(max(generation) filter (where type = 'closed'), 0) as closing, count(*) filter (where type = 'closed') as closings
-  from recoup.block_events group by block_id) e on e.block_id = b.id
-where b.id is null or e.block_id is null or e.count <> b.generation or e.first <> 1 or e.last <> b.generation or e.openings <> 1
-  or e.closings <> (b.closed_at is not null)::int or (b.closed_at is not null and e.closing <> e.last)
-order by coalesce(b.id, e.block_id) limit $1`,
-  },
   ...upstreamChecks,
+  ...creditChecks,
+  ...subscriptionChecks,
+  ...paymentChecks,
   ...inboxChecks,
   quotaCheck,
   ...windowChecks,

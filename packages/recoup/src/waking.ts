@@ -35,6 +35,11 @@ export class Waking {
     this.#timer ??= setTimeout(() => void this.#notify(), Math.max(this.#quietUntil - performance.now(), 0)).unref();
   }
 
+  /** The same in this process alone. */
+  here(queue: string): void {
+    this.#local(queue);
+  }
+
   /** How often a queue was woken so far: take it before looking, hand it to `wait`. */
   count(queue: string): number {
     return (this.#counts.get(queue) ?? 0) + this.#anyCount;

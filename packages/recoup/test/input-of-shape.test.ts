@@ -1,9 +1,17 @@
 // Input of the wrong shape: a misspelt field must not be silently ignored, by any call.
-import type { InTransaction } from '../src/index.ts';
+import { expect } from 'vitest';
+import { type InTransaction, open } from '../src/index.ts';
 import { refuses } from './support/refuses.ts';
-import { booksAreRight, staging } from './support/stage.ts';
+import { booksAreRight, newId, staging } from './support/stage.ts';
 
 const { onFirst } = staging();
+
+/** The same input from elsewhere: of a prototype, of a class with getters, of a prototype that somebody polluted. */
+const inheriting = (input: object) => {
+  class Row {}
+  for (const [name, value] of Object.entries(input)) Object.defineProperty(Row.prototype, name, { get: () => value });
+  return [Object.create(input) as object, new Row()];
+};
 
 onFirst('a misspelt field, or no object at all, is refused by every call', async (s) => {
   const { wallet, job } = await s.running(1);
@@ -61,12 +69,45 @@ onFirst('a misspelt field, or no object at all, is refused by every call', async
       (r) => call(r, misspelt as never),
       name,
     );
+    for (const other of inheriting(input))
+      await refuses(s, new RegExp(`(^|\\.)(${Object.keys(input).join('|')})$`), (r) => call(r, other as never), name);
     for (const none of [null, 5, 'x', [input]]) await refuses(s, /./, (r) => call(r, none as never), [name, none]);
   }
   for (const many of ['submitMany', 'failMany', 'succeedMany'] as const) {
     for (const none of [null, undefined, {}, 'x'])
       await refuses(s, /./, ({ jobs }) => jobs[many](none as never), [many, none]);
   }
+});
+
+onFirst(
+  'fields that an instance has itself are as good as those of a literal, whatever else its class has',
+  async (s) => {
+    class Grant {
+      wallet = newId('wallet');
+      key = 'k';
+      amount = 5;
+      double() {
+        return this.amount * 2;
+      }
+    }
+    const grant = new Grant();
+    await s.recoup.wallets.open({ wallet: grant.wallet, customer: 'c' });
+    expect(await s.recoup.wallets.grant(grant)).toMatchObject({ outcome: 'granted' });
+    expect(await s.recoup.wallets.grant(Object.assign(Object.create(null), grant))).toMatchObject({
+      outcome: 'duplicate',
+    });
+  },
+);
+
+onFirst('inside an input, too: an answer, a block, an attempt, units, options of the handle', async (s) => {
+  const upstream = 'u';
+  const inherited = (input: object) => inheriting(input)[0] as never;
+  const { upstreams } = s.recoup;
+  await refuses(s, 'status', () => upstreams.report({ upstream, answer: inherited({ status: 429 }) }));
+  await refuses(s, 'kind', () => upstreams.report({ upstream, success: false, block: inherited({ kind: 'x' }) }));
+  const job = inherited({ wallet: 'w', job: 'j', attempt: 1 });
+  await refuses(s, 'wallet', () => upstreams.report({ upstream, success: true, job }));
+  await refuses(s, 'connection', () => open(inherited({ connection: s.db.url })));
 });
 
 onFirst('the books are right', booksAreRight);

@@ -14,7 +14,7 @@ import { explainUpstreams, providerOf, unusedBlocks, upstreamHistory } from '../
 import { registerUpstream } from '../src/upstreams/register.ts';
 import { extendUpstream, releaseUpstream } from '../src/upstreams/release.ts';
 import { reportUpstream } from '../src/upstreams/report.ts';
-import { selectUpstream } from '../src/upstreams/select.ts';
+import { selectFurther, selectUpstream } from '../src/upstreams/select.ts';
 import { noteSnapshot } from '../src/upstreams/snapshot.ts';
 import { times } from './support/look.ts';
 import { blocksTouched, withOldStatistics } from './support/plans.ts';
@@ -43,7 +43,7 @@ const BLOCKS_PER_INPUT = 300;
 const FILL = `
 set session_replication_role = replica;
 insert into recoup.upstreams (id, pool, provider, turn_at, used_at, blocked_until, registered_at)
-  select 'u' || i, 'p', 'x' || i % 100, now() - interval '1 second' * (i % 1000), now() - interval '10 s',
+  select 'u' || i, 'p', 'x' || i % 100, now() - interval '1 second' * (i % 1000), now() - case when i % 20 = 0 then interval '2 minutes' else interval '10 s' end,
     case when i % 10 > 0 then now() + interval '1 hour' when i % 20 = 0 then now() - interval '1 minute' end, now()
   from generate_series(0, ${UPSTREAMS - 1}) i;
 insert into recoup.blocks (subject_type, subject_id, kind, source, policy, opened_at, evidence_at, until)
@@ -143,6 +143,7 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
   const select = { pool: 'p', lease_id: 'new', lease_ms: 1000 };
   const reads: [string, AnyStatement, object, number][] = [
     ['a selection', selectUpstream, select, 400],
+    ['a selection that looks further', selectFurther, select, 400],
     ['a selection for a model', selectUpstream, { ...select, model: 'm', capability: 'c' }, 400],
     ['a selection that is repeated', selectUpstream, { ...select, lease_id: 'l5' }, 100],
     ['a selection with a key', selectUpstream, { ...select, sticky: 'k20', sticky_ms: 60_000 }, 400],
@@ -150,13 +151,14 @@ describe.each(inject('servers'))('plans of upstreams on $name', ({ url }) => {
     ['a selection with a new key', selectUpstream, { ...select, sticky: 'new', sticky_ms: 60_000 }, 400],
     ['a selection from a pool that is not there', selectUpstream, { ...select, pool: 'none' }, 300],
     ['a selection where the provider is on trial', selectUpstream, { ...select, pool: 'trial' }, 1000],
-    ['a selection where all of 500 are on trial', selectUpstream, { ...select, pool: 'taken' }, 20_000],
+    ['a selection where 100 are on trial', selectUpstream, { ...select, pool: 'taken' }, 10_000],
+    ['a selection where all of 500 are on trial', selectFurther, { ...select, pool: 'taken' }, 20_000],
     ['whether it is the provider', blockProvider, { provider: 'x1' }, 300],
     ['when a pool is back', explainUpstreams, { pool: 'p', nearest: 20 }, 8000],
     ['why one is out', explainUpstreams, { upstream_id: 'u1' }, 200],
     ['the history of one', upstreamHistory, { upstream_id: 'u1' }, 100],
-    ['whether a pool can be used', poolState, { pool: 'p' }, 200],
-    ['whether a pool that is not there can be used', poolState, { pool: 'none' }, 100],
+    ['whether a pool can be used', poolState, { pool: 'p' }, 400],
+    ['whether a pool that is not there can be used', poolState, { pool: 'none' }, 300],
     ['a page of upstreams', listUpstreams, { count: 100 }, 8000],
     ['a page of the history of one', upstreamHistory, { upstream_id: 'u1', count: 10, newest_first: true }, 100],
     ['the windows of one', snapshotsOf, { upstream_id: 'u1' }, 30],

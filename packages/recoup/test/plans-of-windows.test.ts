@@ -111,7 +111,7 @@ describe.each(inject('servers'))('plans of windows on $name', ({ url }) => {
       400,
     ],
     ['a selection where all have', selectUpstream, { pool: 'all', lease_id: 'new', lease_ms: 1000 }, 400],
-    ['when that pool is back', explainUpstreams, { pool: 'all', nearest: 20 }, 2000],
+    ['when that pool is back', explainUpstreams, { pool: 'all', nearest: 20 }, 2500],
     ['that one has', setApart, { upstream_id: 'f1' }, 200],
     ['why one is out', explainUpstreams, { upstream_id: 'hot' }, 200],
     ['the limits of one', ofUpstreams.list, { subject_type: 'upstream', subject_id: 'hot' }, 200],

@@ -2,8 +2,9 @@
 import { expect } from 'vitest';
 import { rulesOf } from '../../../tools/ablate/constraints.ts';
 import { type Query, refusedThoughFine, takenThoughBroken } from './support/refusals.ts';
+import { REWRITTEN } from './support/rewritten.ts';
 import { type Stage, staging } from './support/stage.ts';
-import { BROKEN, FINE, REWRITTEN, ROWS, TWICE } from './support/violations.ts';
+import { BROKEN, FINE, ROWS, TWICE } from './support/violations.ts';
 
 const { onEvery } = staging();
 

@@ -82,7 +82,7 @@ const HOLES: Readonly<Record<string, readonly [good: string, bad: string]>> = {
     'refused is null as wins',
   ],
   'a lease does not wait for its time': ['and not_before <= recoup.clock()', ''],
-  'a release has no cap': ['and releases < q.max_releases, false) as may', ', false) as may'],
+  'a release has no cap': ['and releases < q.max_releases and not', 'and not'],
   'a wallet is read without its lock': [
     'from recoup.wallets where id = i.wallet_id for no key update',
     'from recoup.wallets where id = i.wallet_id --',

@@ -61,7 +61,7 @@ async function everything(recoup: Recoup, using: Pick<Recoup, 'jobs' | 'wallets'
   expect(balance).toMatchObject({ booked: 1, lastSeq: 5 });
   expect(at).toMatchObject({ booked: 1, seq: 5 });
   expect(await jobs.attempts(one)).toHaveLength(2);
-  expect(await recoup.sweep()).toEqual({ lapsed: 0, pruned: 0, failed: 0 });
+  expect(await recoup.sweep()).toEqual({ lapsed: 0, expired: 0, turned: 0, pruned: 0, failed: 0 });
 }
 
 describe.each(inject('servers'))('$name', ({ url }) => {

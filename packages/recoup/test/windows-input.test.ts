@@ -13,7 +13,21 @@ onEvery('kinds, zones and fields that are not understood are refused', async (s)
   const rolling = { kind: 'rolling', zone: undefined, lengthMs: 60_000 };
   const zones = [
     ...['Mars/Olympus', 'CET', 'EST5EDT', 'GMT', 'utc', 'UTC+2', '+02:00', '<+02>-02', 'Berlin', 'europe/berlin', ''],
-    ...['Etc/GMT+15', 'US/Nowhere', 'Europe/Berlin ', 'posix/UTC', null, undefined, 5],
+    ...[
+      'Etc/GMT+15',
+      'Etc/GMT+5',
+      'Etc/GMT-14',
+      'Etc/GMT',
+      'Etc/GMT0',
+      'etc/gmt+5',
+      'Etc/UCT',
+      'US/Nowhere',
+      'Europe/Berlin ',
+      'posix/UTC',
+      null,
+      undefined,
+      5,
+    ],
   ];
   const wrong: [field: string, change: object][] = [
     ...['1d', 'every day', 'Daily', 'hourly', 'fixed', '', null, 5].map(
@@ -45,6 +59,10 @@ onEvery('kinds, zones and fields that are not understood are refused', async (s)
   }
   expect(await s.recoup.upstreams.limits.list({ limit: good.limit })).toEqual([]);
   expect(await s.recoup.upstreams.limits.set(good as SetLimit)).toEqual({ outcome: 'set' });
+  for (const zone of ['UTC', 'Etc/UTC', 'America/Port-au-Prince', 'America/Argentina/Buenos_Aires'])
+    expect(await s.recoup.upstreams.limits.set({ ...(good as SetLimit), limit: newId('limit'), zone })).toEqual({
+      outcome: 'set',
+    });
 });
 
 onEvery(

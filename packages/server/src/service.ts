@@ -11,6 +11,8 @@ import { buildServer, type ServerOptions } from './http/server.ts';
 import { Spans } from './http/spans.ts';
 import { Waits } from './http/waits.ts';
 import { Keys } from './keys/keys.ts';
+import { PaymentHooks, type PaymentSecrets } from './payments/hooks.ts';
+import { httpProber } from './probing/http-prober.ts';
 import type { Tracing } from './tracing/sdk.ts';
 import { Callbacks, type WebhookSecrets } from './webhooks/callbacks.ts';
 
@@ -30,8 +32,12 @@ export interface ServiceOptions {
   /** What signed callback URLs begin with. */
   publicUrl?: string;
   webhookSecrets?: WebhookSecrets;
+  /** Signing secrets of webhooks about payments. */
+  paymentSecrets?: PaymentSecrets;
   /** Send webhooks to loopback, private and link-local addresses too. */
   webhooksToPrivate?: boolean;
+  /** A file with secrets by the references of upstreams, for pools that are asked over HTTP. */
+  probeCredentials?: string;
   /** How long a receiver of webhooks may take, in ms; 15,000 unless set. */
   webhookTimeoutMs?: number;
   /** Verify the books this often and keep the result as a metric; never unless set. */
@@ -76,6 +82,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const recoup = await open({
     applicationName: 'recoup-server',
     ...(tracing ? { tracer: openTelemetry(tracing.api) } : {}),
+    httpProber: httpProber({
+      allowPrivate: options.webhooksToPrivate ?? false,
+      ...(options.probeCredentials !== undefined && { credentialsFile: options.probeCredentials }),
+    }),
     ...options.open,
     onTransition,
     onDropped: (dropped) => {
@@ -121,6 +131,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       recoup,
       keys,
       callbacks,
+      payments: new PaymentHooks(recoup, options.paymentSecrets),
       metrics,
       waits,
       spans,

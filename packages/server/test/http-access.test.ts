@@ -30,19 +30,19 @@ const as = async <T>(key: string | undefined, work: () => Promise<T>): Promise<T
 
 /** Input that passes the key's check and then goes nowhere: what it names is not there. */
 const nowhere = ({ params }: Operation): Input =>
-  Object.fromEntries(Object.keys(params.properties).map((name) => [name, name === 'provider' ? 'runpod' : 'nobody']));
+  Object.fromEntries(Object.keys(params.properties).map((name) => [name, name === 'provider' ? 'generic' : 'nobody']));
 
 /** Which scopes may what, in words of their own: a change in the list must be meant. */
 const MATRIX: Record<Exclude<Scope, 'admin'>, RegExp> = {
-  app: /^(wallets\.(?!adjust)|jobs\.(submit|submitMany|get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.|epochs\.list|system\.info|pools\.get)/,
+  app: /^(wallets\.(?!adjust)|plans\.list|subscriptions\.(?!strays)|payments\.(?!list)|jobs\.(submit|submitMany|get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|cancel|failMany|succeedMany)$|upstreamRefs\.|queues\.get|deadLetters\.list|feed\.|callbacks\.|epochs\.list|system\.info|pools\.get)/,
   worker:
-    /^(wallets\.(list|balances?)$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info|upstreams\.(select|extend|release|report|note)$|pools\.get)/,
+    /^(wallets\.(list|balances?)$|jobs\.(get|list|attempts|entries|byUpstreamRef|fail|succeed|settle|failMany|succeedMany|extend|handOver|release|report)$|upstreamRefs\.|queues\.(lease|get)$|callbacks\.|system\.info|upstreams\.(select|extend|release|report|note)$|pools\.get)/,
   viewer:
-    /^(wallets\.(list|balance|balances|remainders|entries|replay)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info|upstreams\.(list|explain|history|snapshots)|limits\.(list|get|windows)|inbox\.list|alerts\.list|blocks\.list|pools\.\w+|estimates\.report)$/,
+    /^(wallets\.(list|balance|balances|remainders|entries|replay)|plans\.list|subscriptions\.(get|history|list|strays)|payments\.(list|missing)|probes\.(probers|list|report|preview)|jobs\.(get|list|attempts|entries|byUpstreamRef)|deadLetters\.(list|preview)|queues\.(list|get)|feed\.\w+|epochs\.list|system\.info|upstreams\.(list|explain|history|snapshots)|limits\.(list|get|windows)|inbox\.list|alerts\.list|blocks\.list|pools\.\w+|estimates\.report)$/,
   support:
-    /^(wallets\.(list|balance|balances|remainders|entries|replay|adjust|adjustMany)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|feed\.entries|epochs\.list|system\.(verify|info)|upstreams\.(list|explain|history|snapshots)|limits\.(list|get|windows)|inbox\.list|alerts\.list|blocks\.list|pools\.\w+|estimates\.report)$/,
+    /^(wallets\.(list|balance|balances|remainders|entries|replay|adjust|adjustMany)|plans\.list|subscriptions\.(get|history|list|strays|cancel)|payments\.(list|missing)|probes\.(probers|list|report|preview)|jobs\.(get|list|attempts|entries|byUpstreamRef|cancel)|deadLetters\.(list|preview|redrive|discard)|queues\.(list|get)|feed\.entries|epochs\.list|system\.(verify|info)|upstreams\.(list|explain|history|snapshots)|limits\.(list|get|windows)|inbox\.list|alerts\.list|blocks\.list|pools\.\w+|estimates\.report)$/,
   operator:
-    /^(wallets\.|jobs\.(get|list|attempts|entries|byUpstreamRef|prune)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|epochs\.list|system\.|upstreams\.(list|explain|history|snapshots|note|register|change|replaceCredential|block|free)$|limits\.|inbox\.|alerts\.|blocks\.|pools\.|estimates\.|webhookEndpoints\.|webhookDeliveries\.)/,
+    /^(wallets\.|plans\.|subscriptions\.|payments\.|probes\.|jobs\.(get|list|attempts|entries|byUpstreamRef|prune)$|deadLetters\.|queues\.(list|get|configure)$|feed\.|epochs\.list|system\.|upstreams\.(list|explain|history|snapshots|note|register|change|replaceCredential|block|free)$|limits\.|inbox\.|alerts\.|blocks\.|pools\.|estimates\.|webhookEndpoints\.|webhookDeliveries\.)/,
 };
 
 describe.each(SCOPES)('scope %s', (scope) => {

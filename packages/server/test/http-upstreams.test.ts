@@ -272,7 +272,7 @@ describe.each(inject('servers'))('on $name', ({ url }) => {
   });
 
   test('every operation of the list was called', () => {
-    const elsewhere = /^(limits|inbox)\.|^upstreams\.(note|snapshots|replaceCredential)$/;
+    const elsewhere = /^(limits|inbox|probes)\.|^upstreams\.(note|snapshots|replaceCredential)$/;
     const names = capacity.map(({ name }) => name).filter((name) => !elsewhere.test(name));
     expect(names.filter((name) => !api.called.has(name))).toEqual([]);
   });

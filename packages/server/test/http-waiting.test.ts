@@ -79,13 +79,13 @@ describe('a long poll', () => {
     const wallet = await api.wallet();
     const queue = newId('q');
     await api.call('jobs.submit', { wallet, job: 'j', queue, price: 1, delayMs: 300 });
-    expect(await api.call('queues.lease', { queue })).toEqual({ jobs: [] });
+    expect(await api.call('queues.lease', { queue })).toEqual({ jobs: [], out: null });
     expect((await api.call('queues.lease', { queue, waitMs: 20_000 })).jobs).toHaveLength(1);
   });
 
   test('answers an empty list when its time is over', async () => {
     const started = performance.now();
-    expect(await api.call('queues.lease', { queue: newId('q'), waitMs: 250 })).toEqual({ jobs: [] });
+    expect(await api.call('queues.lease', { queue: newId('q'), waitMs: 250 })).toEqual({ jobs: [], out: null });
     expect(performance.now() - started).toBeGreaterThan(200);
   });
 

@@ -16,7 +16,7 @@ class Problem(_ProblemOptional):
     status: int
     detail: str
     instance: str
-    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "foreign_origin", "rate_limited", "keys_required", "port_in_use", "no_key", "unhealthy", "internal", "no_wallet", "no_upstream", "no_limit", "no_block", "manual_block", "no_item", "no_endpoint", "no_delivery", "upstream_busy", "upstream_retired", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
+    code: Literal["invalid", "unauthorized", "forbidden", "bad_signature", "not_found", "method_not_allowed", "too_large", "headers_too_large", "unsupported_media_type", "request_timeout", "wrong_host", "foreign_origin", "rate_limited", "keys_required", "port_in_use", "no_key", "unhealthy", "internal", "no_wallet", "no_plan", "no_subscription", "already_subscribed", "subscription_ended", "no_upstream", "no_limit", "no_block", "manual_block", "no_item", "no_endpoint", "no_delivery", "upstream_busy", "upstream_retired", "no_job", "pruned", "conflict", "canceled", "insufficient_credits", "wallet_closed", "balance_limit", "attempt_required", "not_ended", "not_dead", "release_limit", "count_changed", "epoch_changed", "epoch_needed", "wallet_busy", "transaction_conflict", "transaction_aborted", "database_unavailable", "database_read_only", "database_refused", "database_error", "schema_missing", "schema_behind", "schema_ahead", "schema_altered", "migration_blocked", "server_too_old", "not_utf8", "closed"]
     requestId: str
 
 
@@ -82,6 +82,8 @@ class Remainder(TypedDict):
     reason: Optional[str]
     amount: int
     remaining: int
+    priority: int
+    expiresAt: Optional[str]
     createdAt: str
 
 
@@ -127,6 +129,100 @@ class Adjusted(TypedDict):
     createdAt: str
 
 
+class Plan(TypedDict):
+    plan: str
+    credits: int
+    every: Literal["day", "week", "month", "year"]
+    everyCount: int
+    zone: str
+    renews: Literal["paid", "itself"]
+    expires: bool
+    priority: int
+    graceMs: int
+    status: Literal["on", "off"]
+
+
+class PlanPage(TypedDict):
+    plans: List["Plan"]
+    cursor: Optional[str]
+
+
+class Paid(TypedDict):
+    outcome: Literal["activated", "renewed", "duplicate"]
+    status: Literal["pending", "active", "past_due", "expired", "revoked"]
+    plan: str
+    period: Optional[int]
+    periodStart: Optional[str]
+    periodEnd: Optional[str]
+    granted: int
+
+
+class Subscription(TypedDict):
+    subscription: str
+    customer: str
+    wallet: str
+    plan: str
+    nextPlan: Optional[str]
+    status: Literal["pending", "active", "past_due", "expired", "revoked"]
+    period: Optional[int]
+    periodStart: Optional[str]
+    periodEnd: Optional[str]
+    endsWithPeriod: bool
+    startedAt: str
+    endedAt: Optional[str]
+
+
+class SubscriptionEvent(TypedDict):
+    number: int
+    type: str
+    at: str
+    plan: str
+    period: Optional[int]
+    key: Optional[str]
+    actor: Optional[str]
+    reason: Optional[str]
+
+
+class SubscriptionPage(TypedDict):
+    subscriptions: List["Subscription"]
+    cursor: Optional[str]
+
+
+class StrayPayment(TypedDict):
+    subscription: str
+    customer: str
+    number: int
+    key: str
+    reason: Optional[str]
+    at: str
+
+
+class ToldPayment(TypedDict):
+    outcome: Literal["granted", "adjusted", "told"]
+    granted: int
+    taken: int
+
+
+class Payment(TypedDict):
+    payment: str
+    wallet: Optional[str]
+    subscription: Optional[str]
+    amount: Optional[int]
+    paid: bool
+    refunded: int
+    disputes: Dict[str, Any]
+    granted: int
+    taken: int
+    firstAt: str
+    toldAt: str
+
+
+class PaymentTaken(TypedDict):
+    outcome: str
+    payment: Optional[str]
+    code: Optional[str]
+
+
 class Job(TypedDict):
     wallet: str
     id: str
@@ -143,6 +239,7 @@ class Job(TypedDict):
     verdict: Optional[Literal["definitive", "presumed"]]
     reason: Optional[str]
     worker: Optional[str]
+    upstream: Optional[str]
     upstreamRef: Optional[str]
     labels: Optional[Dict[str, Any]]
     traceparent: Optional[str]
@@ -179,6 +276,7 @@ class Attempt(TypedDict):
     jobState: str
     reason: Optional[str]
     worker: Optional[str]
+    upstream: Optional[str]
     upstreamRef: Optional[str]
     startedAt: Optional[str]
     endedAt: str
@@ -201,10 +299,85 @@ class Succeeded(TypedDict):
     finalPrice: Optional[int]
 
 
+class LeasedUpstream(TypedDict):
+    """The upstream to run it on, where the queue has a pool."""
+
+    upstream: str
+    provider: str
+    credentialRef: Optional[str]
+    lease: str
+
+
 class LeasedJob(TypedDict):
     job: "Job"
     payload: Any
     earlier: Optional[Dict[str, Any]]
+    upstream: Optional["LeasedUpstream"]
+
+
+class Estimate(TypedDict):
+    """What the estimate rests on."""
+
+    at: str
+    source: Literal["retry_after", "reset_announced", "backoff", "operator", "window"]
+    revision: Optional[int]
+    range: Optional[Dict[str, Any]]
+
+
+class PoolOut(TypedDict):
+    """Jobs are due and no upstream of the queue’s pool is usable."""
+
+    pool: str
+    reason: str
+    retryAfterMs: int
+    expectedRecoveryAt: Optional[str]
+    estimate: Optional["Estimate"]
+
+
+class _ProviderAnswerOptional(TypedDict, total=False):
+    status: Optional[int]
+    headers: Dict[str, Any]
+    body: Any
+    error: Optional[str]
+    ageMs: int
+
+
+class ProviderAnswer(_ProviderAnswerOptional):
+    """One of `status`, `body` and `error` is needed. Nothing of it is logged."""
+
+    pass
+
+
+class Dropped(TypedDict):
+    field: str
+    value: str
+    rule: str
+
+
+_ReportedReserved = TypedDict("_ReportedReserved", {"class": Optional[str]})
+
+
+class Reported(_ReportedReserved):
+    outcome: Literal["noted", "blocked", "reopened", "extended", "duplicate"]
+    block: Optional[int]
+    until: Optional[str]
+    step: Optional[int]
+    closed: int
+    use: Optional[Literal["booked", "duplicate", "none"]]
+    reason: Optional[str]
+    nextStep: Optional[str]
+    rule: Optional[str]
+    blocks: List[Dict[str, Any]]
+    dropped: List["Dropped"]
+
+
+class JobReported(TypedDict):
+    means: Literal["success", "failure", "release"]
+    outcome: Literal["succeeded", "reclaimed", "duplicate", "retrying", "dead", "refunded", "canceled", "stale", "released"]
+    notBefore: Optional[str]
+    refunded: bool
+    reclaimed: bool
+    upstream: "Reported"
 
 
 class RedrivePreview(TypedDict):
@@ -244,10 +417,12 @@ class QueueSettings(TypedDict):
     maxReleases: int
     leaseMs: int
     paused: bool
+    pool: Optional[str]
+    maxUpstreamErrors: int
 
 
 class FailingCheck(TypedDict):
-    check: Literal["off", "draining", "retired", "blocked", "trial", "quota", "slots"]
+    check: Literal["off", "draining", "retired", "blocked", "gated", "trial", "quota", "slots"]
     block: Optional[int]
     kind: Optional[str]
     source: Optional[str]
@@ -262,15 +437,6 @@ class FailingCheck(TypedDict):
     unit: Optional[str]
     used: Optional[int]
     amount: Optional[int]
-
-
-class Estimate(TypedDict):
-    """What the estimate rests on."""
-
-    at: str
-    source: Literal["retry_after", "reset_announced", "backoff", "operator", "window"]
-    revision: Optional[int]
-    range: Optional[Dict[str, Any]]
 
 
 class Upstream(TypedDict):
@@ -316,7 +482,7 @@ class BlockEvent(TypedDict):
     kind: Optional[str]
     source: Optional[str]
     policy: Optional[Literal["auto", "manual", "snapshot", "rolling"]]
-    type: Literal["opened", "extended", "reopened", "trial", "closed", "contradicted", "registered", "changed", "credential"]
+    type: Literal["opened", "extended", "reopened", "trial", "probed", "closed", "contradicted", "registered", "changed", "credential"]
     at: str
     until: Optional[str]
     step: Optional[int]
@@ -342,43 +508,6 @@ class Selected(TypedDict):
     retryAfterMs: Optional[int]
     expectedRecoveryAt: Optional[str]
     estimate: Optional["Estimate"]
-
-
-class _ProviderAnswerOptional(TypedDict, total=False):
-    status: Optional[int]
-    headers: Dict[str, Any]
-    body: Any
-    error: Optional[str]
-    ageMs: int
-
-
-class ProviderAnswer(_ProviderAnswerOptional):
-    """One of `status`, `body` and `error` is needed. Nothing of it is logged."""
-
-    pass
-
-
-class Dropped(TypedDict):
-    field: str
-    value: str
-    rule: str
-
-
-_ReportedReserved = TypedDict("_ReportedReserved", {"class": Optional[str]})
-
-
-class Reported(_ReportedReserved):
-    outcome: Literal["noted", "blocked", "reopened", "extended", "duplicate"]
-    block: Optional[int]
-    until: Optional[str]
-    step: Optional[int]
-    closed: int
-    use: Optional[Literal["booked", "duplicate", "none"]]
-    reason: Optional[str]
-    nextStep: Optional[str]
-    rule: Optional[str]
-    blocks: List[Dict[str, Any]]
-    dropped: List["Dropped"]
 
 
 class Noted(TypedDict):
@@ -414,6 +543,8 @@ class Block(TypedDict):
     openedAt: str
     evidenceAt: str
     until: Optional[str]
+    gatedUntil: Optional[str]
+    nextCheckAt: Optional[str]
     step: int
     trials: int
     generation: int
@@ -482,6 +613,74 @@ class PoolState(TypedDict):
     retryAfterMs: Optional[int]
     expectedRecoveryAt: Optional[str]
     estimate: Optional["Estimate"]
+
+
+class _HttpProbeOptional(TypedDict, total=False):
+    method: Literal["GET", "HEAD", "POST"]
+    headers: Dict[str, Any]
+    body: str
+    yes: Dict[str, Any]
+
+
+class HttpProbe(_HttpProbeOptional):
+    url: str
+
+
+class Prober(TypedDict):
+    pool: str
+    kind: Literal["function", "http"]
+    http: Optional["HttpProbe"]
+    graceMs: int
+    everyMs: int
+    timeoutMs: int
+    cost: Dict[str, Any]
+    setAt: str
+    actor: Optional[str]
+
+
+class Probe(TypedDict):
+    probe: int
+    block: int
+    upstream: str
+    pool: str
+    kind: Literal["due", "early", "asked"]
+    startedAt: str
+    endedAt: Optional[str]
+    result: Optional[Literal["yes", "no", "unavailable"]]
+    outcome: Optional[Literal["confirmed", "denied", "unavailable", "superseded", "lapsed"]]
+    latencyMs: Optional[int]
+    cost: Dict[str, Any]
+    reason: Optional[str]
+    claimedBy: Optional[str]
+    askedBy: Optional[str]
+
+
+class ProbePage(TypedDict):
+    probes: List["Probe"]
+    cursor: Optional[int]
+
+
+class ProbeScore(TypedDict):
+    pool: str
+    source: str
+    probes: int
+    yes: int
+    no: int
+    unavailable: int
+    ignored: int
+    cost: Dict[str, Any]
+    minutesRegained: float
+    minutesPerRequest: Optional[float]
+    medianLatencyMs: Optional[float]
+
+
+class Rechecked(TypedDict):
+    of: int
+    open: int
+    yes: int
+    no: int
+    unavailable: int
+    moved: int
 
 
 class EstimateScore(TypedDict):
@@ -689,6 +888,41 @@ class WalletsAdjustManyAnswer(TypedDict):
     items: List[Union["Adjusted", "Refused"]]
 
 
+class PlansSetAnswer(TypedDict):
+    outcome: Literal["set", "duplicate"]
+
+
+class SubscriptionsStartAnswer(TypedDict):
+    outcome: Literal["started", "duplicate"]
+
+
+class SubscriptionsChangeAnswer(TypedDict):
+    outcome: Literal["plan_changed", "plan_planned", "duplicate"]
+    granted: int
+    periodEnd: Optional[str]
+
+
+class SubscriptionsCancelAnswer(TypedDict):
+    outcome: Literal["revoked", "canceling", "resumed", "duplicate"]
+    status: Literal["pending", "active", "past_due", "expired", "revoked"]
+
+
+class SubscriptionsHistoryAnswer(TypedDict):
+    events: List["SubscriptionEvent"]
+
+
+class SubscriptionsStraysAnswer(TypedDict):
+    payments: List["StrayPayment"]
+
+
+class PaymentsListAnswer(TypedDict):
+    payments: List["Payment"]
+
+
+class PaymentsMissingAnswer(TypedDict):
+    missing: List[str]
+
+
 class JobsGetAnswer(TypedDict):
     job: "Job"
     payload: Any
@@ -742,6 +976,7 @@ class JobsSucceedManyAnswer(TypedDict):
 
 class QueuesLeaseAnswer(TypedDict):
     jobs: List["LeasedJob"]
+    out: Optional["PoolOut"]
 
 
 class JobsExtendAnswer(TypedDict):
@@ -812,6 +1047,27 @@ class LimitsResetAnswer(TypedDict):
 
 class PoolsExplainAnswer(TypedDict):
     upstreams: List["Upstream"]
+
+
+class ProbesSetAnswer(TypedDict):
+    outcome: Literal["set", "duplicate"]
+
+
+class ProbesRemoveAnswer(TypedDict):
+    outcome: Literal["removed", "duplicate"]
+
+
+class ProbesProbersAnswer(TypedDict):
+    probers: List["Prober"]
+
+
+class ProbesReportAnswer(TypedDict):
+    scores: List["ProbeScore"]
+
+
+class ProbesPreviewAnswer(TypedDict):
+    count: int
+    left: int
 
 
 class InboxSnoozeAnswer(TypedDict):

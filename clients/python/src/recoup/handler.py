@@ -25,6 +25,8 @@ class Failure(Exception):
     verdict: ``definitive``: the upstream said so. ``presumed``: the work may still be done somewhere.
     retryable: False: no further attempt.
     retry_after_ms: the upstream's Retry-After, in ms.
+    answer: what the provider answered, of a job that was leased with an upstream (``status``, ``headers``, ``body``,
+        ``error``): it says what the failure is worth, and of whom.
     """
 
     def __init__(
@@ -35,12 +37,14 @@ class Failure(Exception):
         retryable: bool = True,
         retry_after_ms: Optional[int] = None,
         upstream_ref: Optional[str] = None,
+        answer: Optional[Dict[str, Any]] = None,
     ) -> None:
         super().__init__(reason)
         self.verdict = verdict
         self.retryable = retryable
         self.retry_after_ms = retry_after_ms
         self.upstream_ref = upstream_ref
+        self.answer = answer
 
 
 class Release(Exception):
@@ -52,14 +56,25 @@ class Release(Exception):
 
 
 class Done:
-    """Return it to say more than the result: the final price, the upstream's reference."""
+    """Return it to say more than the result: the final price, the upstream's reference, what was used.
+
+    answer, use: of a job that was leased with an upstream, what the provider answered and what was used, by unit.
+    """
 
     def __init__(
-        self, result: Any = None, *, final_price: Optional[int] = None, upstream_ref: Optional[str] = None
+        self,
+        result: Any = None,
+        *,
+        final_price: Optional[int] = None,
+        upstream_ref: Optional[str] = None,
+        answer: Optional[Dict[str, Any]] = None,
+        use: Optional[Dict[str, int]] = None,
     ) -> None:
         self.result = result
         self.final_price = final_price
         self.upstream_ref = upstream_ref
+        self.answer = answer
+        self.use = use
 
 
 class Work:
@@ -69,6 +84,7 @@ class Work:
         worker stops. A thread cannot be ended from outside: look at it, or call ``check_aborted()``.
     cause: why it was set.
     earlier: what is known of an attempt that ended without success.
+    upstream: the upstream to run it on, where the queue has a pool; None: it has none.
     """
 
     def __init__(
@@ -83,6 +99,7 @@ class Work:
         self.attempt: int = self.job["attempt"]
         self.payload: Any = leased["payload"]
         self.earlier: Optional[Dict[str, Any]] = leased["earlier"]
+        self.upstream: Optional[Dict[str, Any]] = leased.get("upstream")
         self.aborted = threading.Event()
         self.cause: Optional[str] = None
         self._note = note

@@ -68,7 +68,7 @@ class Wallets(Group):
         return self._client._each("wallets.list", {"customer": customer, "cursor": cursor, "limit": limit}, options)
 
     def remainders(self, *, wallet: str = OMIT, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "RemainderPage":
-        """Unused credit by grant, wallet by wallet: the oldest is used first.
+        """Unused credit by grant, wallet by wallet in the order of its use.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
         customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
@@ -78,7 +78,7 @@ class Wallets(Group):
         return self._client._call("wallets.remainders", {"wallet": wallet, "customer": customer, "cursor": cursor, "limit": limit}, options)
 
     def remainders_each(self, *, wallet: str = OMIT, customer: str = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Remainder", None, None]:
-        """Unused credit by grant, wallet by wallet: the oldest is used first: one after the other, page by page, to the end.
+        """Unused credit by grant, wallet by wallet in the order of its use: one after the other, page by page, to the end.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
         customer: Only wallets of this customer. 1 to 200 printable characters, not "." or "..".
@@ -115,7 +115,7 @@ class Wallets(Group):
         """
         return self._client._stream("wallets.replay", {"wallet": wallet, "afterSeq": after_seq}, options)
 
-    def grant(self, *, wallet: str, key: str, amount: int, reason: str = OMIT, actor: str = OMIT, note: str = OMIT, options: Optional[Options] = None) -> "Granted":
+    def grant(self, *, wallet: str, key: str, amount: int, reason: str = OMIT, actor: str = OMIT, note: str = OMIT, expires_at: str = OMIT, priority: int = OMIT, options: Optional[Options] = None) -> "Granted":
         """Add credit, once per key.
 
         wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
@@ -124,8 +124,10 @@ class Wallets(Group):
         reason: A short code that stays in the ledger.
         actor: Who did it. 1 to 200 printable characters, not "." or "..".
         note: Free text that can be erased.
+        expires_at: RFC 3339. When what is left of it expires; it stays unless set.
+        priority: What is used first: 0 before 1; 5 unless set. Among equals what expires first, then the oldest.
         """
-        return self._client._call("wallets.grant", {"wallet": wallet, "key": key, "amount": amount, "reason": reason, "actor": actor, "note": note}, options)
+        return self._client._call("wallets.grant", {"wallet": wallet, "key": key, "amount": amount, "reason": reason, "actor": actor, "note": note, "expiresAt": expires_at, "priority": priority}, options)
 
     def grant_many(self, *, items: List[Dict[str, Any]], options: Optional[Options] = None) -> "WalletsGrantManyAnswer":
         """Grant in a batch: an answer per item, in order.
@@ -153,6 +155,163 @@ class Wallets(Group):
         items: 1 to 1,000 of what the single form takes; each is answered at its place.
         """
         return self._client._call("wallets.adjustMany", {"items": items}, options)
+
+
+class Plans(Group):
+    def set(self, *, plan: str, credits: int = OMIT, every: Literal["day", "week", "month", "year"] = OMIT, every_count: int = OMIT, zone: str = OMIT, renews: Literal["paid", "itself"] = OMIT, expires: bool = OMIT, priority: int = OMIT, grace_ms: int = OMIT, status: Literal["on", "off"] = OMIT, options: Optional[Options] = None) -> "PlansSetAnswer":
+        """Set a plan: what a period grants, and how long it is.
+
+        plan: The id of the plan, yours. 1 to 200 printable characters, not "." or "..".
+        credits: What a period grants.
+        every: The length of a period, in civil time of the zone.
+        every_count: So many of them; 1 unless set.
+        zone: An IANA zone; UTC unless set.
+        renews: Whether each period has to be paid, or begins by itself; paid unless set.
+        expires: Whether what is left of a period’s credit expires with it; true unless set.
+        priority: Of its grants: 0 is used before 1; 5 unless set.
+        grace_ms: How long after its end a period may still be paid; 3 days unless set.
+        status: Off: it takes nobody new.
+        """
+        return self._client._call("plans.set", {"plan": plan, "credits": credits, "every": every, "everyCount": every_count, "zone": zone, "renews": renews, "expires": expires, "priority": priority, "graceMs": grace_ms, "status": status}, options)
+
+    def list(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "PlanPage":
+        """Plans in the order of their ids, page by page.
+
+        cursor: Where to go on: the `cursor` of the page before. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._call("plans.list", {"cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Plan", None, None]:
+        """Plans in the order of their ids, page by page: one after the other, page by page, to the end.
+
+        cursor: Where to go on: the `cursor` of the page before. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._each("plans.list", {"cursor": cursor, "limit": limit}, options)
+
+
+class Subscriptions(Group):
+    def start(self, *, subscription: str, customer: str, wallet: str, plan: str, pending_ms: int = OMIT, actor: str = OMIT, options: Optional[Options] = None) -> "SubscriptionsStartAnswer":
+        """Begin a checkout, before it is paid.
+
+        subscription: The id of the subscription, yours.
+        customer: Who pays: an id of yours. 1 to 200 printable characters, not "." or "..".
+        wallet: The wallet of the customer that the credit goes to. 1 to 200 printable characters, not "." or "..".
+        plan: The id of the plan, yours. 1 to 200 printable characters, not "." or "..".
+        pending_ms: How long it waits for its payment; a day unless set.
+        actor: Who did it. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("subscriptions.start", {"subscription": subscription, "customer": customer, "wallet": wallet, "plan": plan, "pendingMs": pending_ms, "actor": actor}, options)
+
+    def get(self, *, subscription: str, options: Optional[Options] = None) -> "Subscription":
+        """One subscription.
+
+        subscription: The id of the subscription, yours.
+        """
+        return self._client._call("subscriptions.get", {"subscription": subscription}, options)
+
+    def pay(self, *, subscription: str, key: str, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "Paid":
+        """A payment arrived: begin the subscription, or its next period.
+
+        subscription: The id of the subscription, yours.
+        key: Of the payment (an invoice, a charge): once per subscription, for ever. 1 to 200 printable characters, not "." or "..".
+        actor: Who did it. 1 to 200 printable characters, not "." or "..".
+        reason: A short code that stays.
+        """
+        return self._client._call("subscriptions.pay", {"subscription": subscription, "key": key, "actor": actor, "reason": reason}, options)
+
+    def change(self, *, subscription: str, plan: str, from_: Literal["now", "period"], key: str = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "SubscriptionsChangeAnswer":
+        """Another plan, now with a fair part of its credit, or from the next period.
+
+        subscription: The id of the subscription, yours.
+        plan: The id of the plan, yours. 1 to 200 printable characters, not "." or "..".
+        key: Of yours: said again with it, it changes nothing more. 1 to 200 printable characters, not "." or "..".
+        actor: Who did it. 1 to 200 printable characters, not "." or "..".
+        reason: A short code that stays.
+        """
+        return self._client._call("subscriptions.change", {"subscription": subscription, "plan": plan, "from": from_, "key": key, "actor": actor, "reason": reason}, options)
+
+    def cancel(self, *, subscription: str, at: Literal["now", "period", "never"], key: str = OMIT, actor: str = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "SubscriptionsCancelAnswer":
+        """End it now or with its period, or take that back.
+
+        subscription: The id of the subscription, yours.
+        at: Never: it goes on after all.
+        key: Of yours: said again with it, it changes nothing more. 1 to 200 printable characters, not "." or "..".
+        actor: Who did it. 1 to 200 printable characters, not "." or "..".
+        reason: A short code that stays.
+        """
+        return self._client._call("subscriptions.cancel", {"subscription": subscription, "at": at, "key": key, "actor": actor, "reason": reason}, options)
+
+    def history(self, *, subscription: str, options: Optional[Options] = None) -> "SubscriptionsHistoryAnswer":
+        """What happened to a subscription, oldest first.
+
+        subscription: The id of the subscription, yours.
+        """
+        return self._client._call("subscriptions.history", {"subscription": subscription}, options)
+
+    def list(self, *, customer: str = OMIT, status: Literal["pending", "active", "past_due", "expired", "revoked"] = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "SubscriptionPage":
+        """Subscriptions of a customer, or of everybody, in the order of their ids, page by page.
+
+        customer: Only of this customer. 1 to 200 printable characters, not "." or "..".
+        status: Only those.
+        cursor: Where to go on: the `cursor` of the page before. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._call("subscriptions.list", {"customer": customer, "status": status, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, customer: str = OMIT, status: Literal["pending", "active", "past_due", "expired", "revoked"] = OMIT, cursor: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Subscription", None, None]:
+        """Subscriptions of a customer, or of everybody, in the order of their ids, page by page: one after the other, page by page, to the end.
+
+        customer: Only of this customer. 1 to 200 printable characters, not "." or "..".
+        status: Only those.
+        cursor: Where to go on: the `cursor` of the page before. 1 to 200 printable characters, not "." or "..".
+        limit: At most this many.
+        """
+        return self._client._each("subscriptions.list", {"customer": customer, "status": status, "cursor": cursor, "limit": limit}, options)
+
+    def strays(self, *, before: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "SubscriptionsStraysAnswer":
+        """Payments that could neither begin nor renew anything, newest first.
+
+        before: RFC 3339. Only older ones.
+        limit: At most this many.
+        """
+        return self._client._call("subscriptions.strays", {"before": before, "limit": limit}, options)
+
+
+class Payments(Group):
+    def tell(self, *, payment: str, purchase: Dict[str, Any] = OMIT, subscription: str = OMIT, also: str = OMIT, amount: int = OMIT, paid: bool = OMIT, refunded: int = OMIT, dispute: Dict[str, Any] = OMIT, options: Optional[Options] = None) -> "ToldPayment":
+        """Say something of a payment, in any order and any number of times: its credit follows.
+
+        payment: The payment’s id at its provider, with the provider’s name.
+        subscription: Instead: the subscription whose period it pays for. 1 to 200 printable characters, not "." or "..".
+        also: Another id of the same payment.
+        amount: All of it, in the currency’s smallest unit.
+        paid: True once the money has come.
+        refunded: How much was given back so far, all refunds together.
+        """
+        return self._client._call("payments.tell", {"payment": payment, "purchase": purchase, "subscription": subscription, "also": also, "amount": amount, "paid": paid, "refunded": refunded, "dispute": dispute}, options)
+
+    def list(self, *, open: bool = OMIT, before: str = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "PaymentsListAnswer":
+        """Payments, newest first; or only those that are paid and granted nothing.
+
+        open: Only those that are paid and granted nothing: somebody has to look.
+        before: RFC 3339. Only older ones.
+        limit: At most this many.
+        """
+        return self._client._call("payments.list", {"open": open, "before": before, "limit": limit}, options)
+
+    def missing(self, *, payments: List[str], options: Optional[Options] = None) -> "PaymentsMissingAnswer":
+        """Which of these are not known as paid and granted: a provider’s export against the ledger."""
+        return self._client._call("payments.missing", {"payments": payments}, options)
+
+    def take(self, *, provider: Literal["stripe", "generic"], body: Any, options: Optional[Options] = None) -> "PaymentTaken":
+        """The webhook of a provider of payments.
+
+        provider: Who sends it.
+        body: As it was signed: the bytes, or an object.
+        """
+        return self._client._call("payments.take", {"provider": provider, "body": body}, options)
 
 
 class Jobs(Group):
@@ -336,6 +495,19 @@ class Jobs(Group):
         """
         return self._client._call("jobs.release", {"wallet": wallet, "job": job, "attempt": attempt, "delayMs": delay_ms, "reason": reason, "upstreamRef": upstream_ref}, options)
 
+    def report(self, *, wallet: str, job: str, attempt: int, answer: "ProviderAnswer", result: Any = OMIT, final_price: int = OMIT, upstream_ref: str = OMIT, use: Dict[str, Any] = OMIT, options: Optional[Options] = None) -> "JobReported":
+        """Say what the provider answered to an attempt that was leased with an upstream: for the job and the upstream in one.
+
+        wallet: The id of the wallet, yours. 1 to 200 printable characters, not "." or "..".
+        job: The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..".
+        attempt: The number of the attempt: the fencing token.
+        result: Of a success: JSON, at most 1 MiB.
+        final_price: Of a success: what the job turned out to be worth.
+        upstream_ref: The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..".
+        use: What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many.
+        """
+        return self._client._call("jobs.report", {"wallet": wallet, "job": job, "attempt": attempt, "answer": answer, "result": result, "finalPrice": final_price, "upstreamRef": upstream_ref, "use": use}, options)
+
 
 class UpstreamRefs(Group):
     def fail(self, *, upstream_ref: str, verdict: Literal["definitive", "presumed"] = OMIT, retryable: bool = OMIT, retry_after_ms: int = OMIT, reason: str = OMIT, options: Optional[Options] = None) -> "Failed":
@@ -360,7 +532,7 @@ class UpstreamRefs(Group):
 
 
 class Queues(Group):
-    def lease(self, *, queue: str, count: int = OMIT, worker: str = OMIT, lease_ms: int = OMIT, request_id: str = OMIT, wait_ms: int = OMIT, options: Optional[Options] = None) -> "QueuesLeaseAnswer":
+    def lease(self, *, queue: str, count: int = OMIT, worker: str = OMIT, lease_ms: int = OMIT, request_id: str = OMIT, wait_ms: int = OMIT, model: str = OMIT, capability: str = OMIT, options: Optional[Options] = None) -> "QueuesLeaseAnswer":
         """Take due jobs of a queue; waits up to a minute for the first one.
 
         queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
@@ -369,8 +541,10 @@ class Queues(Group):
         lease_ms: The length of the lease; the queue’s unless set.
         request_id: Makes a lost answer repeatable. 1 to 200 printable characters, not "." or "..".
         wait_ms: How long to wait where nothing is due; 0 unless set.
+        model: The model it is for. 1 to 200 printable characters, not "." or "..".
+        capability: The capability it is for. 1 to 200 printable characters, not "." or "..".
         """
-        return self._client._call("queues.lease", {"queue": queue, "count": count, "worker": worker, "leaseMs": lease_ms, "requestId": request_id, "waitMs": wait_ms}, options)
+        return self._client._call("queues.lease", {"queue": queue, "count": count, "worker": worker, "leaseMs": lease_ms, "requestId": request_id, "waitMs": wait_ms, "model": model, "capability": capability}, options)
 
     def list(self, *, options: Optional[Options] = None) -> "QueuesListAnswer":
         """What waits in each queue."""
@@ -383,7 +557,7 @@ class Queues(Group):
         """
         return self._client._call("queues.get", {"queue": queue}, options)
 
-    def configure(self, *, queue: str, refund_on: Literal["failure", "final"] = OMIT, backoff_base_ms: int = OMIT, backoff_max_ms: int = OMIT, retry_after_max_ms: int = OMIT, max_failures: int = OMIT, max_releases: int = OMIT, lease_ms: int = OMIT, paused: bool = OMIT, options: Optional[Options] = None) -> "QueueSettings":
+    def configure(self, *, queue: str, refund_on: Literal["failure", "final"] = OMIT, backoff_base_ms: int = OMIT, backoff_max_ms: int = OMIT, retry_after_max_ms: int = OMIT, max_failures: int = OMIT, max_releases: int = OMIT, lease_ms: int = OMIT, paused: bool = OMIT, pool: Optional[str] = OMIT, max_upstream_errors: int = OMIT, options: Optional[Options] = None) -> "QueueSettings":
         """Set what is given and leave the rest; `*` is for all queues without their own settings.
 
         queue: The name of the queue. 1 to 200 printable characters, not "." or "..".
@@ -395,8 +569,9 @@ class Queues(Group):
         max_releases: How often a job may be given back unfinished.
         lease_ms: The length of a lease.
         paused: Nothing is leased; what runs goes on.
+        max_upstream_errors: How often a job may go back to its place for trouble of its upstream that it may have caused (5xx, no answer); then that is a failure.
         """
-        return self._client._call("queues.configure", {"queue": queue, "refundOn": refund_on, "backoffBaseMs": backoff_base_ms, "backoffMaxMs": backoff_max_ms, "retryAfterMaxMs": retry_after_max_ms, "maxFailures": max_failures, "maxReleases": max_releases, "leaseMs": lease_ms, "paused": paused}, options)
+        return self._client._call("queues.configure", {"queue": queue, "refundOn": refund_on, "backoffBaseMs": backoff_base_ms, "backoffMaxMs": backoff_max_ms, "retryAfterMaxMs": retry_after_max_ms, "maxFailures": max_failures, "maxReleases": max_releases, "leaseMs": lease_ms, "paused": paused, "pool": pool, "maxUpstreamErrors": max_upstream_errors}, options)
 
 
 class DeadLetters(Group):
@@ -773,6 +948,80 @@ class Pools(Group):
         return self._client._call("pools.explain", {"pool": pool, "model": model, "capability": capability, "limit": limit}, options)
 
 
+class Probes(Group):
+    def set(self, *, pool: str, http: "HttpProbe" = OMIT, grace_ms: int = OMIT, every_ms: int = OMIT, timeout_ms: int = OMIT, cost: Dict[str, Any] = OMIT, actor: str = OMIT, options: Optional[Options] = None) -> "ProbesSetAnswer":
+        """Say how the upstreams of a pool are asked whether they work again.
+
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        grace_ms: How long a block waits for the answer; 30,000 unless set.
+        every_ms: How often an announced reset is asked early; 900,000 unless set.
+        timeout_ms: How long an answer may take; 10,000 unless set.
+        cost: By unit.
+        actor: Who says so. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("probes.set", {"pool": pool, "http": http, "graceMs": grace_ms, "everyMs": every_ms, "timeoutMs": timeout_ms, "cost": cost, "actor": actor}, options)
+
+    def remove(self, *, pool: str, options: Optional[Options] = None) -> "ProbesRemoveAnswer":
+        """Nobody asks any more.
+
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("probes.remove", {"pool": pool}, options)
+
+    def probers(self, *, options: Optional[Options] = None) -> "ProbesProbersAnswer":
+        """How pools are asked."""
+        return self._client._call("probes.probers", {}, options)
+
+    def list(self, *, block: int = OMIT, upstream: str = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> "ProbePage":
+        """Probes, the newest first: of a block, of an upstream, or all.
+
+        block: Only of this block.
+        upstream: Only of this upstream. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._call("probes.list", {"block": block, "upstream": upstream, "cursor": cursor, "limit": limit}, options)
+
+    def list_each(self, *, block: int = OMIT, upstream: str = OMIT, cursor: int = OMIT, limit: int = OMIT, options: Optional[Options] = None) -> Generator["Probe", None, None]:
+        """Probes, the newest first: of a block, of an upstream, or all: one after the other, page by page, to the end.
+
+        block: Only of this block.
+        upstream: Only of this upstream. 1 to 200 printable characters, not "." or "..".
+        cursor: Where to go on: the `cursor` of the page before.
+        limit: At most this many.
+        """
+        return self._client._each("probes.list", {"block": block, "upstream": upstream, "cursor": cursor, "limit": limit}, options)
+
+    def report(self, *, since: str = OMIT, pool: str = OMIT, options: Optional[Options] = None) -> "ProbesReportAnswer":
+        """What probes cost and what they bought against waiting, by pool and source.
+
+        since: RFC 3339. Probes of this instant or later.
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("probes.report", {"since": since, "pool": pool}, options)
+
+    def preview(self, *, pool: str, policy: Literal["auto", "manual", "snapshot", "rolling"] = OMIT, kind: str = OMIT, options: Optional[Options] = None) -> "ProbesPreviewAnswer":
+        """How many blocks of a pool a re-check would ask.
+
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        policy: Only blocks of this policy.
+        kind: Only blocks of this kind. 1 to 200 printable characters, not "." or "..".
+        """
+        return self._client._call("probes.preview", {"pool": pool, "policy": policy, "kind": kind}, options)
+
+    def recheck(self, *, pool: str, confirm: int, actor: str, policy: Literal["auto", "manual", "snapshot", "rolling"] = OMIT, kind: str = OMIT, within_ms: int = OMIT, options: Optional[Options] = None) -> "Rechecked":
+        """Have every block of a pool asked now, and wait for the answers.
+
+        pool: The pool. 1 to 200 printable characters, not "." or "..".
+        confirm: The count that the preview showed.
+        actor: Who wants it. 1 to 200 printable characters, not "." or "..".
+        policy: Only blocks of this policy.
+        kind: Only blocks of this kind. 1 to 200 printable characters, not "." or "..".
+        within_ms: How long to wait for answers; 20,000 unless set.
+        """
+        return self._client._call("probes.recheck", {"pool": pool, "confirm": confirm, "actor": actor, "policy": policy, "kind": kind, "withinMs": within_ms}, options)
+
+
 class Estimates(Group):
     def report(self, *, since: str = OMIT, options: Optional[Options] = None) -> "EstimateReport":
         """How often the time held at which upstreams were said to be back, and how far off it was, by who said it.
@@ -1084,6 +1333,9 @@ class Groups:
 
     def __init__(self) -> None:
         self.wallets = Wallets(self)
+        self.plans = Plans(self)
+        self.subscriptions = Subscriptions(self)
+        self.payments = Payments(self)
         self.jobs = Jobs(self)
         self.upstream_refs = UpstreamRefs(self)
         self.queues = Queues(self)
@@ -1092,6 +1344,7 @@ class Groups:
         self.blocks = Blocks(self)
         self.limits = Limits(self)
         self.pools = Pools(self)
+        self.probes = Probes(self)
         self.estimates = Estimates(self)
         self.inbox = Inbox(self)
         self.feed = Feed(self)
@@ -1119,6 +1372,20 @@ OPERATIONS: Dict[str, Operation] = {
     "wallets.grantMany": Operation("POST", "/v1/batch/grants", (), "fields", None, None, 33554432, True),
     "wallets.adjust": Operation("PUT", "/v1/wallets/{wallet}/adjusts/{key}", (), "fields", None, None, 4194304, True),
     "wallets.adjustMany": Operation("POST", "/v1/batch/adjusts", (), "fields", None, None, 33554432, True),
+    "plans.set": Operation("PUT", "/v1/plans/{plan}", (), "fields", None, None, 4194304, True),
+    "plans.list": Operation("GET", "/v1/plans", ("cursor", "limit",), None, None, "plans", None, True),
+    "subscriptions.start": Operation("PUT", "/v1/subscriptions/{subscription}", (), "fields", None, None, 4194304, True),
+    "subscriptions.get": Operation("GET", "/v1/subscriptions/{subscription}", (), None, None, None, None, True),
+    "subscriptions.pay": Operation("PUT", "/v1/subscriptions/{subscription}/payments/{key}", (), "fields", None, None, 4194304, True),
+    "subscriptions.change": Operation("POST", "/v1/subscriptions/{subscription}/change", (), "fields", None, None, 4194304, True),
+    "subscriptions.cancel": Operation("POST", "/v1/subscriptions/{subscription}/cancel", (), "fields", None, None, 4194304, True),
+    "subscriptions.history": Operation("GET", "/v1/subscriptions/{subscription}/history", (), None, None, None, None, True),
+    "subscriptions.list": Operation("GET", "/v1/subscriptions", ("customer", "status", "cursor", "limit",), None, None, "subscriptions", None, True),
+    "subscriptions.strays": Operation("GET", "/v1/stray-payments", ("before", "limit",), None, None, None, None, True),
+    "payments.tell": Operation("PUT", "/v1/payments/{payment}", (), "fields", None, None, 4194304, True),
+    "payments.list": Operation("GET", "/v1/payments", ("open", "before", "limit",), None, None, None, None, True),
+    "payments.missing": Operation("POST", "/v1/batch/payments/missing", (), "fields", None, None, 4194304, True),
+    "payments.take": Operation("POST", "/v1/payment-webhooks/{provider}", (), "whole", None, None, 4194304, True),
     "jobs.submit": Operation("PUT", "/v1/wallets/{wallet}/jobs/{job}", (), "fields", None, None, 4194304, True),
     "jobs.get": Operation("GET", "/v1/wallets/{wallet}/jobs/{job}", (), None, None, None, None, True),
     "jobs.submitMany": Operation("POST", "/v1/batch/jobs", (), "fields", None, None, 33554432, True),
@@ -1139,6 +1406,7 @@ OPERATIONS: Dict[str, Operation] = {
     "jobs.extend": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/extend", (), "fields", None, None, 4194304, True),
     "jobs.handOver": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/hand-over", (), "fields", None, None, 4194304, True),
     "jobs.release": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/release", (), "fields", None, None, 4194304, True),
+    "jobs.report": Operation("POST", "/v1/wallets/{wallet}/jobs/{job}/report", (), "fields", None, None, 4194304, True),
     "deadLetters.list": Operation("GET", "/v1/dead-letters", ("queue", "wallet", "reason", "asOf", "cursor", "limit",), None, None, "jobs", None, True),
     "deadLetters.preview": Operation("GET", "/v1/dead-letters/preview", ("queue", "wallet", "reason", "asOf",), None, None, None, None, True),
     "deadLetters.redriveAll": Operation("POST", "/v1/dead-letters/redrive", (), "fields", "ndjson", None, 4194304, False),
@@ -1171,6 +1439,13 @@ OPERATIONS: Dict[str, Operation] = {
     "pools.list": Operation("GET", "/v1/pools", ("cursor", "limit",), None, None, "pools", None, True),
     "pools.get": Operation("GET", "/v1/pools/{pool}", ("model", "capability",), None, None, None, None, True),
     "pools.explain": Operation("GET", "/v1/pools/{pool}/explain", ("model", "capability", "limit",), None, None, None, None, True),
+    "probes.set": Operation("PUT", "/v1/pools/{pool}/prober", (), "fields", None, None, 4194304, True),
+    "probes.remove": Operation("DELETE", "/v1/pools/{pool}/prober", (), None, None, None, None, True),
+    "probes.probers": Operation("GET", "/v1/probers", (), None, None, None, None, True),
+    "probes.list": Operation("GET", "/v1/probes", ("block", "upstream", "cursor", "limit",), None, None, "probes", None, True),
+    "probes.report": Operation("GET", "/v1/probes/report", ("since", "pool",), None, None, None, None, True),
+    "probes.preview": Operation("GET", "/v1/pools/{pool}/recheck", ("policy", "kind",), None, None, None, None, True),
+    "probes.recheck": Operation("POST", "/v1/pools/{pool}/recheck", (), "fields", None, None, 4194304, True),
     "estimates.report": Operation("GET", "/v1/estimates", ("since",), None, None, None, None, True),
     "inbox.list": Operation("GET", "/v1/inbox", ("pool", "owner", "unowned", "snoozed", "cursor", "limit",), None, None, "items", None, True),
     "inbox.take": Operation("POST", "/v1/inbox/{item}/take", (), "fields", None, None, 4194304, True),

@@ -11,8 +11,12 @@ RESULT_BYTES = 1_048_576
 
 
 class Reports:
-    def __init__(self, key: Dict[str, Any], jobs: Any, on_error: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self, key: Dict[str, Any], jobs: Any, joined: bool, on_error: Callable[[BaseException], None]
+    ) -> None:
         self._key = key
+        #: It was leased with an upstream: what is said of it is said of both.
+        self._joined = joined
         self._jobs = jobs
         self._on_error = on_error
 
@@ -23,7 +27,12 @@ class Reports:
             if len(to_json("result", done.result)) > RESULT_BYTES:
                 raise invalid("result", f"must be at most {RESULT_BYTES} bytes of JSON")
             try:
-                self._jobs.succeed(**key, **more, options=ONCE)
+                # What was done with an upstream says that it works; what a check has found was done before.
+                if self._joined and attempt == self._key["attempt"]:
+                    answer = {"status": 200} if done.answer is None else done.answer
+                    self._jobs.report(**key, **more, answer=answer, use=_or_omit(done.use), options=ONCE)
+                else:
+                    self._jobs.succeed(**key, **more, options=ONCE)
             except RecoupError as error:
                 # The work was done, whatever is wrong with what the handler told beside its result.
                 if not is_invalid(error) or _is_of_result(error):
@@ -39,6 +48,23 @@ class Reports:
             self._on_error(error)
             # A result that cannot be kept: a failure that another run would only repeat.
             self.fail(Failure(error.message, verdict="definitive", retryable=False))
+
+    def answered(self, raised: BaseException) -> bool:
+        """With what the provider answered, whoever has the job now. Whether there was such an answer."""
+        if not (self._joined and isinstance(raised, Failure) and raised.answer is not None):
+            return False
+        try:
+            ref = _or_omit(raised.upstream_ref)
+            self._jobs.report(**self._key, answer=raised.answer, upstream_ref=ref, options=ONCE)
+        except RecoupError as error:
+            if error.code == "canceled":
+                return True
+            if not is_invalid(error):
+                raise
+            # The failure stands, whatever was wrong with the answer.
+            self._on_error(error)
+            return False
+        return True
 
     def release(self, raised: BaseException) -> bool:
         """Whether it was given back: as often as the queue allows, and it counts as a failure."""

@@ -40,7 +40,7 @@ class Run:
         self._on_error = on_error
         job = leased["job"]
         self._key = {"wallet": job["wallet"], "job": job["id"], "attempt": job["attempt"]}
-        self._reports = Reports(self._key, client.jobs, on_error)
+        self._reports = Reports(self._key, client.jobs, leased.get("upstream") is not None, on_error)
         self._work = Work(leased, self._note, self._hand_over)
         # How the handler ended: (True, result) or (False, exception).
         self._ending: Optional[Tuple[bool, Any]] = None
@@ -217,6 +217,8 @@ class Run:
         self._reports.succeed(done.attempt if isinstance(done, _CheckedDone) else self._key["attempt"], done)
 
     def _fail(self, raised: BaseException) -> None:
+        if self._reports.answered(raised):
+            return
         cause, definitive = self._work.cause, is_definitive(raised)
         # Not this run's job any more: of what it could say only a definitive failure of its attempt would be heard.
         if cause in ("canceled", "succeeded") or (cause == "lease_lost" and not definitive):

@@ -39,6 +39,7 @@ class Worker:
     drain_ms: how long ``stop()`` lets handlers finish before it aborts and releases them.
     grace_ms: how long an aborted handler may take to return before the worker reports without it.
     name: the worker's name in leases and attempts.
+    model, capability: where the queue has a pool, what the upstreams are used for.
     wait_ms: how long one poll waits for the first job, up to 60,000. Less where a proxy cuts what is silent.
     on_error: told of what goes wrong beside the jobs; prints to stderr unless set.
     """
@@ -56,6 +57,8 @@ class Worker:
         drain_ms: int = 20_000,
         grace_ms: int = 1_000,
         name: Optional[str] = None,
+        model: Optional[str] = None,
+        capability: Optional[str] = None,
         wait_ms: int = 30_000,
         on_error: Optional[Callable[[BaseException], None]] = None,
     ) -> None:
@@ -78,6 +81,7 @@ class Worker:
         self._client = client
         self._concurrency = concurrency
         self._lease_ms = lease_ms
+        self._use = {"model": OMIT if model is None else model, "capability": OMIT if capability is None else capability}
         self._wait_ms = wait_ms
         self._drain = drain_ms / 1000
         timeout = None if timeout_ms is None else timeout_ms / 1000
@@ -232,6 +236,7 @@ class Worker:
             "leaseMs": OMIT if self._lease_ms is None else self._lease_ms,
             "requestId": request_id,
             "waitMs": wait_ms,
+            **self._use,
         }
         jobs: List[Dict[str, Any]] = self._client._call("queues.lease", given, options, hangup)["jobs"]
         return jobs

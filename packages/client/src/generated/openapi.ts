@@ -114,8 +114,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Unused credit by grant, wallet by wallet: the oldest is used first
-         * @description What is left of a wallet sums to its balance, or to nothing where it is in debt. A page has the grants of up to `limit` wallets.
+         * Unused credit by grant, wallet by wallet in the order of its use
+         * @description Used first is what has the lowest priority, then what expires first, then the oldest. What is left of a wallet sums to its balance, or to nothing where it is in debt. A page has the grants of up to `limit` wallets.
          *
          *     Scopes: app, viewer, support, operator, admin.
          */
@@ -244,6 +244,282 @@ export interface paths {
          * @description Scopes: support, operator, admin.
          */
         post: operations["wallets.adjustMany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/plans/{plan}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a plan: what a period grants, and how long it is
+         * @description A new plan needs `credits` and `every`; of one that is there what is not given stays. Periods that run stay as they are.
+         *
+         *     Scopes: operator, admin.
+         */
+        put: operations["plans.set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plans in the order of their ids, page by page
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["plans.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscription}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One subscription
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["subscriptions.get"];
+        /**
+         * Begin a checkout, before it is paid
+         * @description A second subscription of a customer is refused here, before money moves. A pending one of his makes way.
+         *
+         *     Scopes: app, operator, admin.
+         */
+        put: operations["subscriptions.start"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscription}/payments/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * A payment arrived: begin the subscription, or its next period
+         * @description The credit of the period is granted in the same transaction, once. A payment without a place is kept: see `subscriptions.strays`.
+         *
+         *     Scopes: app, operator, admin.
+         */
+        put: operations["subscriptions.pay"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscription}/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Another plan, now with a fair part of its credit, or from the next period
+         * @description Scopes: app, operator, admin.
+         */
+        post: operations["subscriptions.change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscription}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End it now or with its period, or take that back
+         * @description Scopes: app, support, operator, admin.
+         */
+        post: operations["subscriptions.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscription}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened to a subscription, oldest first
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["subscriptions.history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Subscriptions of a customer, or of everybody, in the order of their ids, page by page
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        get: operations["subscriptions.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stray-payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Payments that could neither begin nor renew anything, newest first
+         * @description Somebody has to give that money back.
+         *
+         *     Scopes: viewer, support, operator, admin.
+         */
+        get: operations["subscriptions.strays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/{payment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say something of a payment, in any order and any number of times: its credit follows
+         * @description Granted once when it is paid; what is refunded or disputed is taken back in proportion, into debt if need be.
+         *
+         *     Scopes: app, operator, admin.
+         */
+        put: operations["payments.tell"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Payments, newest first; or only those that are paid and granted nothing
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["payments.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batch/payments/missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Which of these are not known as paid and granted: a provider’s export against the ledger
+         * @description Scopes: app, viewer, support, operator, admin.
+         */
+        post: operations["payments.missing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payment-webhooks/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The webhook of a provider of payments
+         * @description Stripe signs with the secret of its endpoint; senders of yours after Standard Webhooks, with what `payments.tell` takes as the body.
+         *
+         *     No key: it carries its own proof.
+         */
+        post: operations["payments.take"];
         delete?: never;
         options?: never;
         head?: never;
@@ -573,7 +849,7 @@ export interface paths {
         put?: never;
         /**
          * Take due jobs of a queue; waits up to a minute for the first one
-         * @description Each is a new attempt, yours until the lease ends. With a `requestId` a lost answer can be asked for again: the same jobs and attempts come back.
+         * @description Each is a new attempt, yours until the lease ends. Where the queue has a pool, each comes with an upstream of it, or not at all: `out` says why, and when to ask again. With a `requestId` a lost answer can be asked for again: the same jobs and attempts come back.
          *
          *     Scopes: worker, admin.
          */
@@ -638,6 +914,28 @@ export interface paths {
          * @description Scopes: worker, admin.
          */
         post: operations["jobs.release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet}/jobs/{job}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what the provider answered to an attempt that was leased with an upstream: for the job and the upstream in one
+         * @description A success ends the job with its `result`; an answer about the job fails it for good; any other puts it back at its place, with no failure counted and no refund. The upstream is blocked or freed, its use booked, its slot given back.
+         *
+         *     Scopes: worker, admin.
+         */
+        post: operations["jobs.report"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1270,6 +1568,118 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/pools/{pool}/prober": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say how the upstreams of a pool are asked whether they work again
+         * @description Without `http`, processes that were opened with a function for the pool ask. What is blocked from then on waits for an answer when its time is up.
+         *
+         *     Scopes: operator, admin.
+         */
+        put: operations["probes.set"];
+        post?: never;
+        /**
+         * Nobody asks any more
+         * @description Scopes: operator, admin.
+         */
+        delete: operations["probes.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/probers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How pools are asked
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["probes.probers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/probes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Probes, the newest first: of a block, of an upstream, or all
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["probes.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/probes/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What probes cost and what they bought against waiting, by pool and source
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["probes.report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pools/{pool}/recheck": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many blocks of a pool a re-check would ask
+         * @description Scopes: viewer, support, operator, admin.
+         */
+        get: operations["probes.preview"];
+        put?: never;
+        /**
+         * Have every block of a pool asked now, and wait for the answers
+         * @description What says yes comes back; everything else stays out, also what could not be asked. `open` were not answered by then, and are still asked.
+         *
+         *     Scopes: operator, admin.
+         */
+        post: operations["probes.recheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/estimates": {
         parameters: {
             query?: never;
@@ -1816,7 +2226,7 @@ export interface components {
             detail: string;
             instance: string;
             /** @enum {string} */
-            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "foreign_origin" | "rate_limited" | "keys_required" | "port_in_use" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_upstream" | "no_limit" | "no_block" | "manual_block" | "no_item" | "no_endpoint" | "no_delivery" | "upstream_busy" | "upstream_retired" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "migration_blocked" | "server_too_old" | "not_utf8" | "closed";
+            code: "invalid" | "unauthorized" | "forbidden" | "bad_signature" | "not_found" | "method_not_allowed" | "too_large" | "headers_too_large" | "unsupported_media_type" | "request_timeout" | "wrong_host" | "foreign_origin" | "rate_limited" | "keys_required" | "port_in_use" | "no_key" | "unhealthy" | "internal" | "no_wallet" | "no_plan" | "no_subscription" | "already_subscribed" | "subscription_ended" | "no_upstream" | "no_limit" | "no_block" | "manual_block" | "no_item" | "no_endpoint" | "no_delivery" | "upstream_busy" | "upstream_retired" | "no_job" | "pruned" | "conflict" | "canceled" | "insufficient_credits" | "wallet_closed" | "balance_limit" | "attempt_required" | "not_ended" | "not_dead" | "release_limit" | "count_changed" | "epoch_changed" | "epoch_needed" | "wallet_busy" | "transaction_conflict" | "transaction_aborted" | "database_unavailable" | "database_read_only" | "database_refused" | "database_error" | "schema_missing" | "schema_behind" | "schema_ahead" | "schema_altered" | "migration_blocked" | "server_too_old" | "not_utf8" | "closed";
             requestId: string;
             /** @description The field that is wrong, with code `invalid`. */
             field?: string;
@@ -1843,12 +2253,13 @@ export interface components {
             /** @description The balance of the ledger; negative is a debt. */
             booked: number;
             overdraftLimit: number;
-            /** @description What a submit may cost now. */
+            /** @description What a submit may cost now: without what is due to expire. */
             spendable: number;
             /** @description Charged for jobs that have not ended. */
             held: number;
             /** @description Given back for jobs that may still succeed. */
             atRisk: number;
+            /** @description What is left of credit that expires, and when. With an instant that is past: kept while jobs whose refund it may be can still succeed. */
             expiring: {
                 amount: number;
                 /**
@@ -1902,6 +2313,9 @@ export interface components {
             amount: number;
             /** @description What is left of the amount. */
             remaining: number;
+            /** @description What is used first: 0 before 1. */
+            priority: number;
+            expiresAt: string | null;
             /**
              * Format: date-time
              * @description RFC 3339.
@@ -1963,6 +2377,141 @@ export interface components {
              */
             createdAt: string;
         };
+        Plan: {
+            plan: string;
+            /** @description What a period grants. */
+            credits: number;
+            /**
+             * @description The length of a period, in civil time of the zone.
+             * @enum {string}
+             */
+            every: "day" | "week" | "month" | "year";
+            /** @description So many of them; 1 unless set. */
+            everyCount: number;
+            /** @description An IANA zone; UTC unless set. */
+            zone: string;
+            /**
+             * @description Whether each period has to be paid, or begins by itself; paid unless set.
+             * @enum {string}
+             */
+            renews: "paid" | "itself";
+            /** @description Whether what is left of a period’s credit expires with it; true unless set. */
+            expires: boolean;
+            /** @description Of its grants: 0 is used before 1; 5 unless set. */
+            priority: number;
+            /** @description How long after its end a period may still be paid; 3 days unless set. */
+            graceMs: number;
+            /**
+             * @description Off: it takes nobody new.
+             * @enum {string}
+             */
+            status: "on" | "off";
+        };
+        PlanPage: {
+            plans: components["schemas"]["Plan"][];
+            cursor: string | null;
+        };
+        Paid: {
+            /** @enum {string} */
+            outcome: "activated" | "renewed" | "duplicate";
+            /** @enum {string} */
+            status: "pending" | "active" | "past_due" | "expired" | "revoked";
+            plan: string;
+            period: number | null;
+            periodStart: string | null;
+            periodEnd: string | null;
+            /** @description Credits; 0: nothing. */
+            granted: number;
+        };
+        Subscription: {
+            subscription: string;
+            customer: string;
+            wallet: string;
+            plan: string;
+            nextPlan: string | null;
+            /** @enum {string} */
+            status: "pending" | "active" | "past_due" | "expired" | "revoked";
+            period: number | null;
+            periodStart: string | null;
+            periodEnd: string | null;
+            endsWithPeriod: boolean;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            startedAt: string;
+            endedAt: string | null;
+        };
+        SubscriptionEvent: {
+            number: number;
+            /** @description started, activated, renewed, past_due, plan_changed, … */
+            type: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+            plan: string;
+            period: number | null;
+            key: string | null;
+            actor: string | null;
+            reason: string | null;
+        };
+        SubscriptionPage: {
+            subscriptions: components["schemas"]["Subscription"][];
+            cursor: string | null;
+        };
+        StrayPayment: {
+            subscription: string;
+            customer: string;
+            number: number;
+            /** @description Of the payment. */
+            key: string;
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+        };
+        ToldPayment: {
+            /** @enum {string} */
+            outcome: "granted" | "adjusted" | "told";
+            granted: number;
+            taken: number;
+        };
+        Payment: {
+            payment: string;
+            wallet: string | null;
+            subscription: string | null;
+            amount: number | null;
+            paid: boolean;
+            refunded: number;
+            /** @description By id: amount and state. */
+            disputes: {
+                [key: string]: unknown;
+            };
+            /** @description Credits; 0: none. */
+            granted: number;
+            /** @description How much of them is taken back at present. */
+            taken: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            toldAt: string;
+        };
+        PaymentTaken: {
+            /** @description Of payment.tell; `ignored`, or `open`: kept for a person. */
+            outcome: string;
+            payment: string | null;
+            code: string | null;
+        };
         Job: {
             wallet: string;
             id: string;
@@ -1981,6 +2530,7 @@ export interface components {
             verdict: ("definitive" | "presumed") | null;
             reason: string | null;
             worker: string | null;
+            upstream: string | null;
             upstreamRef: string | null;
             labels: {
                 [key: string]: string;
@@ -2024,6 +2574,7 @@ export interface components {
             jobState: string;
             reason: string | null;
             worker: string | null;
+            upstream: string | null;
             upstreamRef: string | null;
             startedAt: string | null;
             /**
@@ -2056,6 +2607,14 @@ export interface components {
             reclaimed: boolean;
             finalPrice: number | null;
         };
+        /** @description The upstream to run it on, where the queue has a pool. */
+        LeasedUpstream: {
+            upstream: string;
+            provider: string;
+            credentialRef: string | null;
+            /** @description Its slot: kept and given back with the job. */
+            lease: string;
+        };
         LeasedJob: {
             job: components["schemas"]["Job"];
             /** @description As submitted. */
@@ -2066,6 +2625,103 @@ export interface components {
                 reason: string | null;
                 upstreamRef: string | null;
             } | null;
+            upstream: components["schemas"]["LeasedUpstream"] | null;
+        };
+        /** @description What the estimate rests on. */
+        Estimate: {
+            /**
+             * Format: date-time
+             * @description The estimate.
+             */
+            at: string;
+            /**
+             * @description Who says so; `window`: a limit’s next one.
+             * @enum {string}
+             */
+            source: "retry_after" | "reset_announced" | "backoff" | "operator" | "window";
+            revision: number | null;
+            range: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description RFC 3339.
+                 */
+                to: string;
+            } | null;
+        };
+        /** @description Jobs are due and no upstream of the queue’s pool is usable. */
+        PoolOut: {
+            pool: string;
+            /** @description What keeps out the one that is expected back first: a class, or `quota`, `trial`, `slots` … */
+            reason: string;
+            /** @description When to ask again, at most 300,000. */
+            retryAfterMs: number;
+            expectedRecoveryAt: string | null;
+            estimate: components["schemas"]["Estimate"] | null;
+        };
+        /** @description One of `status`, `body` and `error` is needed. Nothing of it is logged. */
+        ProviderAnswer: {
+            status?: number | null;
+            /** @description By name: a text, or a list of them. */
+            headers?: {
+                [key: string]: string | string[];
+            };
+            /** @description Text, or its JSON; of a stream the event with the error. */
+            body?: unknown;
+            error?: string | null;
+            /** @description How long ago it came, where it is reported later; 0 unless set. */
+            ageMs?: number;
+        };
+        Dropped: {
+            field: string;
+            /** @description Shortened, without secrets. */
+            value: string;
+            /** @description Why it counts for nothing. */
+            rule: string;
+        };
+        Reported: {
+            /** @enum {string} */
+            outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
+            block: number | null;
+            until: string | null;
+            step: number | null;
+            /** @description How many blocks it closed. */
+            closed: number;
+            use: ("booked" | "duplicate" | "none") | null;
+            class: string | null;
+            reason: string | null;
+            nextStep: string | null;
+            rule: string | null;
+            /** @description One for each time that the answer names, that of `block` first. */
+            blocks: {
+                block: number | null;
+                /** @enum {string} */
+                outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
+                source: string;
+                until: string | null;
+                step: number | null;
+            }[];
+            /** @description What was implausible in the answer. */
+            dropped: components["schemas"]["Dropped"][];
+        };
+        JobReported: {
+            /**
+             * @description What the answer meant for the job.
+             * @enum {string}
+             */
+            means: "success" | "failure" | "release";
+            /** @enum {string} */
+            outcome: "succeeded" | "reclaimed" | "duplicate" | "retrying" | "dead" | "refunded" | "canceled" | "stale" | "released";
+            notBefore: string | null;
+            /** @description Whether this call booked the refund. */
+            refunded: boolean;
+            /** @description Of a success: whether a refund was taken back. */
+            reclaimed: boolean;
+            upstream: components["schemas"]["Reported"];
         };
         RedrivePreview: {
             /** @description Dead letters that match: confirm this number. */
@@ -2118,13 +2774,16 @@ export interface components {
             leaseMs: number;
             /** @description Nothing is leased; what runs goes on. */
             paused: boolean;
+            pool: string | null;
+            /** @description How often a job may go back to its place for trouble of its upstream that it may have caused (5xx, no answer); then that is a failure. */
+            maxUpstreamErrors: number;
         };
         FailingCheck: {
             /**
-             * @description What keeps it out.
+             * @description What keeps it out; gated: a probe is to answer first.
              * @enum {string}
              */
-            check: "off" | "draining" | "retired" | "blocked" | "trial" | "quota" | "slots";
+            check: "off" | "draining" | "retired" | "blocked" | "gated" | "trial" | "quota" | "slots";
             block: number | null;
             kind: string | null;
             source: string | null;
@@ -2139,32 +2798,6 @@ export interface components {
             unit: string | null;
             used: number | null;
             amount: number | null;
-        };
-        /** @description What the estimate rests on. */
-        Estimate: {
-            /**
-             * Format: date-time
-             * @description The estimate.
-             */
-            at: string;
-            /**
-             * @description Who says so; `window`: a limit’s next one.
-             * @enum {string}
-             */
-            source: "retry_after" | "reset_announced" | "backoff" | "operator" | "window";
-            revision: number | null;
-            range: {
-                /**
-                 * Format: date-time
-                 * @description RFC 3339.
-                 */
-                from: string;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339.
-                 */
-                to: string;
-            } | null;
         };
         Upstream: {
             upstream: string;
@@ -2223,7 +2856,7 @@ export interface components {
              * @description The last three are the upstream’s own.
              * @enum {string}
              */
-            type: "opened" | "extended" | "reopened" | "trial" | "closed" | "contradicted" | "registered" | "changed" | "credential";
+            type: "opened" | "extended" | "reopened" | "trial" | "probed" | "closed" | "contradicted" | "registered" | "changed" | "credential";
             /**
              * Format: date-time
              * @description RFC 3339.
@@ -2254,51 +2887,6 @@ export interface components {
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
             estimate: components["schemas"]["Estimate"] | null;
-        };
-        /** @description One of `status`, `body` and `error` is needed. Nothing of it is logged. */
-        ProviderAnswer: {
-            status?: number | null;
-            /** @description By name: a text, or a list of them. */
-            headers?: {
-                [key: string]: string | string[];
-            };
-            /** @description Text, or its JSON; of a stream the event with the error. */
-            body?: unknown;
-            error?: string | null;
-            /** @description How long ago it came, where it is reported later; 0 unless set. */
-            ageMs?: number;
-        };
-        Dropped: {
-            field: string;
-            /** @description Shortened, without secrets. */
-            value: string;
-            /** @description Why it counts for nothing. */
-            rule: string;
-        };
-        Reported: {
-            /** @enum {string} */
-            outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
-            block: number | null;
-            until: string | null;
-            step: number | null;
-            /** @description How many blocks it closed. */
-            closed: number;
-            use: ("booked" | "duplicate" | "none") | null;
-            class: string | null;
-            reason: string | null;
-            nextStep: string | null;
-            rule: string | null;
-            /** @description One for each time that the answer names, that of `block` first. */
-            blocks: {
-                block: number | null;
-                /** @enum {string} */
-                outcome: "noted" | "blocked" | "reopened" | "extended" | "duplicate";
-                source: string;
-                until: string | null;
-                step: number | null;
-            }[];
-            /** @description What was implausible in the answer. */
-            dropped: components["schemas"]["Dropped"][];
         };
         Noted: {
             /** @enum {string} */
@@ -2353,6 +2941,8 @@ export interface components {
              */
             evidenceAt: string;
             until: string | null;
+            gatedUntil: string | null;
+            nextCheckAt: string | null;
             /** @description How often its trials failed, and one. */
             step: number;
             /** @description How many it lets in at once, half open. */
@@ -2437,6 +3027,95 @@ export interface components {
             retryAfterMs: number | null;
             expectedRecoveryAt: string | null;
             estimate: components["schemas"]["Estimate"] | null;
+        };
+        HttpProbe: {
+            /** @enum {string} */
+            method?: "GET" | "HEAD" | "POST";
+            /** @description `{upstream}` and `{model}` stand for their names, behind the host. */
+            url: string;
+            /** @description `{credential}` stands for the secret of the upstream. */
+            headers?: {
+                [key: string]: string;
+            };
+            body?: string;
+            yes?: {
+                status?: number[];
+                includes?: string;
+            };
+        };
+        Prober: {
+            pool: string;
+            /** @enum {string} */
+            kind: "function" | "http";
+            http: components["schemas"]["HttpProbe"] | null;
+            graceMs: number;
+            everyMs: number;
+            timeoutMs: number;
+            /** @description By unit. */
+            cost: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            setAt: string;
+            actor: string | null;
+        };
+        Probe: {
+            probe: number;
+            block: number;
+            upstream: string;
+            pool: string;
+            /** @enum {string} */
+            kind: "due" | "early" | "asked";
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            startedAt: string;
+            endedAt: string | null;
+            result: ("yes" | "no" | "unavailable") | null;
+            outcome: ("confirmed" | "denied" | "unavailable" | "superseded" | "lapsed") | null;
+            latencyMs: number | null;
+            /** @description By unit. */
+            cost: {
+                [key: string]: number;
+            };
+            reason: string | null;
+            claimedBy: string | null;
+            askedBy: string | null;
+        };
+        ProbePage: {
+            probes: components["schemas"]["Probe"][];
+            cursor: number | null;
+        };
+        ProbeScore: {
+            pool: string;
+            /** @description Who said when the blocks would end. */
+            source: string;
+            probes: number;
+            yes: number;
+            no: number;
+            unavailable: number;
+            /** @description Answers that changed nothing. */
+            ignored: number;
+            /** @description By unit. */
+            cost: {
+                [key: string]: number;
+            };
+            /** @description From each yes to when the block would have ended by what was said then. */
+            minutesRegained: number;
+            minutesPerRequest: number | null;
+            medianLatencyMs: number | null;
+        };
+        Rechecked: {
+            of: number;
+            open: number;
+            yes: number;
+            no: number;
+            unavailable: number;
+            moved: number;
         };
         EstimateScore: {
             provider: string | null;
@@ -3025,6 +3704,13 @@ export interface operations {
                     actor?: string;
                     /** @description Free text that can be erased. */
                     note?: string;
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339. When what is left of it expires; it stays unless set.
+                     */
+                    expiresAt?: string;
+                    /** @description What is used first: 0 before 1; 5 unless set. Among equals what expires first, then the oldest. */
+                    priority?: number;
                 };
             };
         };
@@ -3064,6 +3750,13 @@ export interface operations {
                         actor?: string;
                         /** @description Free text that can be erased. */
                         note?: string;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339. When what is left of it expires; it stays unless set.
+                         */
+                        expiresAt?: string;
+                        /** @description What is used first: 0 before 1; 5 unless set. Among equals what expires first, then the oldest. */
+                        priority?: number;
                     }[];
                 };
             };
@@ -3162,6 +3855,500 @@ export interface operations {
                     "application/json": {
                         items: (components["schemas"]["Adjusted"] | components["schemas"]["Refused"])[];
                     };
+                };
+            };
+        };
+    };
+    "plans.set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the plan, yours. 1 to 200 printable characters, not "." or "..". */
+                plan: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description What a period grants. */
+                    credits?: number;
+                    /**
+                     * @description The length of a period, in civil time of the zone.
+                     * @enum {string}
+                     */
+                    every?: "day" | "week" | "month" | "year";
+                    /** @description So many of them; 1 unless set. */
+                    everyCount?: number;
+                    /** @description An IANA zone; UTC unless set. */
+                    zone?: string;
+                    /**
+                     * @description Whether each period has to be paid, or begins by itself; paid unless set.
+                     * @enum {string}
+                     */
+                    renews?: "paid" | "itself";
+                    /** @description Whether what is left of a period’s credit expires with it; true unless set. */
+                    expires?: boolean;
+                    /** @description Of its grants: 0 is used before 1; 5 unless set. */
+                    priority?: number;
+                    /** @description How long after its end a period may still be paid; 3 days unless set. */
+                    graceMs?: number;
+                    /**
+                     * @description Off: it takes nobody new.
+                     * @enum {string}
+                     */
+                    status?: "on" | "off";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "set" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "plans.list": {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `cursor` of the page before. 1 to 200 printable characters, not "." or "..". */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanPage"];
+                };
+            };
+        };
+    };
+    "subscriptions.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the subscription, yours. */
+                subscription: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+        };
+    };
+    "subscriptions.start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the subscription, yours. */
+                subscription: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who pays: an id of yours. 1 to 200 printable characters, not "." or "..". */
+                    customer: string;
+                    /** @description The wallet of the customer that the credit goes to. 1 to 200 printable characters, not "." or "..". */
+                    wallet: string;
+                    /** @description The id of the plan, yours. 1 to 200 printable characters, not "." or "..". */
+                    plan: string;
+                    /** @description How long it waits for its payment; a day unless set. */
+                    pendingMs?: number;
+                    /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It was there already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "started" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "subscriptions.pay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the subscription, yours. */
+                subscription: string;
+                /** @description Of the payment (an invoice, a charge): once per subscription, for ever. 1 to 200 printable characters, not "." or "..". */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                    /** @description A short code that stays. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Paid"];
+                };
+            };
+        };
+    };
+    "subscriptions.change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the subscription, yours. */
+                subscription: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The id of the plan, yours. 1 to 200 printable characters, not "." or "..". */
+                    plan: string;
+                    /** @enum {string} */
+                    from: "now" | "period";
+                    /** @description Of yours: said again with it, it changes nothing more. 1 to 200 printable characters, not "." or "..". */
+                    key?: string;
+                    /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                    /** @description A short code that stays. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "plan_changed" | "plan_planned" | "duplicate";
+                        granted: number;
+                        periodEnd: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "subscriptions.cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the subscription, yours. */
+                subscription: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Never: it goes on after all.
+                     * @enum {string}
+                     */
+                    at: "now" | "period" | "never";
+                    /** @description Of yours: said again with it, it changes nothing more. 1 to 200 printable characters, not "." or "..". */
+                    key?: string;
+                    /** @description Who did it. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                    /** @description A short code that stays. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "revoked" | "canceling" | "resumed" | "duplicate";
+                        /** @enum {string} */
+                        status: "pending" | "active" | "past_due" | "expired" | "revoked";
+                    };
+                };
+            };
+        };
+    };
+    "subscriptions.history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the subscription, yours. */
+                subscription: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        events: components["schemas"]["SubscriptionEvent"][];
+                    };
+                };
+            };
+        };
+    };
+    "subscriptions.list": {
+        parameters: {
+            query?: {
+                /** @description Only of this customer. 1 to 200 printable characters, not "." or "..". */
+                customer?: string;
+                /** @description Only those. */
+                status?: "pending" | "active" | "past_due" | "expired" | "revoked";
+                /** @description Where to go on: the `cursor` of the page before. 1 to 200 printable characters, not "." or "..". */
+                cursor?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionPage"];
+                };
+            };
+        };
+    };
+    "subscriptions.strays": {
+        parameters: {
+            query?: {
+                /** @description RFC 3339. Only older ones. */
+                before?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        payments: components["schemas"]["StrayPayment"][];
+                    };
+                };
+            };
+        };
+    };
+    "payments.tell": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The payment’s id at its provider, with the provider’s name. */
+                payment: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    purchase?: {
+                        /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                        wallet: string;
+                        /** @description What it buys. */
+                        credits: number;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339. When what is left of it expires.
+                         */
+                        expiresAt?: string;
+                        /** @description What is used first: 0 before 1. */
+                        priority?: number;
+                    };
+                    /** @description Instead: the subscription whose period it pays for. 1 to 200 printable characters, not "." or "..". */
+                    subscription?: string;
+                    /** @description Another id of the same payment. */
+                    also?: string;
+                    /** @description All of it, in the currency’s smallest unit. */
+                    amount?: number;
+                    /** @description True once the money has come. */
+                    paid?: boolean;
+                    /** @description How much was given back so far, all refunds together. */
+                    refunded?: number;
+                    dispute?: {
+                        /** @description Of the dispute. 1 to 200 printable characters, not "." or "..". */
+                        id: string;
+                        /** @description The part in dispute. */
+                        amount: number;
+                        /** @enum {string} */
+                        state: "open" | "won" | "lost";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToldPayment"];
+                };
+            };
+        };
+    };
+    "payments.list": {
+        parameters: {
+            query?: {
+                /** @description Only those that are paid and granted nothing: somebody has to look. */
+                open?: boolean;
+                /** @description RFC 3339. Only older ones. */
+                before?: string;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        payments: components["schemas"]["Payment"][];
+                    };
+                };
+            };
+        };
+    };
+    "payments.missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    payments: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        missing: string[];
+                    };
+                };
+            };
+        };
+    };
+    "payments.take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Who sends it. */
+                provider: "stripe" | "generic";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentTaken"];
                 };
             };
         };
@@ -3809,6 +4996,10 @@ export interface operations {
                     requestId?: string;
                     /** @description How long to wait where nothing is due; 0 unless set. */
                     waitMs?: number;
+                    /** @description The model it is for. 1 to 200 printable characters, not "." or "..". */
+                    model?: string;
+                    /** @description The capability it is for. 1 to 200 printable characters, not "." or "..". */
+                    capability?: string;
                 };
             };
         };
@@ -3821,6 +5012,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         jobs: components["schemas"]["LeasedJob"][];
+                        out: components["schemas"]["PoolOut"] | null;
                     };
                 };
             };
@@ -3944,6 +5136,49 @@ export interface operations {
                         outcome: "released" | "canceled" | "succeeded" | "stale" | "duplicate";
                         notBefore: string | null;
                     };
+                };
+            };
+        };
+    };
+    "jobs.report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the wallet, yours. 1 to 200 printable characters, not "." or "..". */
+                wallet: string;
+                /** @description The id of the job in its wallet, yours; it is the idempotency key. 1 to 200 printable characters, not "." or "..". */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The number of the attempt: the fencing token. */
+                    attempt: number;
+                    answer: components["schemas"]["ProviderAnswer"];
+                    /** @description Of a success: JSON, at most 1 MiB. */
+                    result?: unknown;
+                    /** @description Of a success: what the job turned out to be worth. */
+                    finalPrice?: number;
+                    /** @description The reference that the upstream gave: a callback finds the job by it. 1 to 200 printable characters, not "." or "..". */
+                    upstreamRef?: string;
+                    /** @description What was used, by unit: `{"tokens": 1200}`. One of `requests` unless it says how many. */
+                    use?: {
+                        [key: string]: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobReported"];
                 };
             };
         };
@@ -4192,6 +5427,9 @@ export interface operations {
                     leaseMs?: number;
                     /** @description Nothing is leased; what runs goes on. */
                     paused?: boolean;
+                    pool?: string | null;
+                    /** @description How often a job may go back to its place for trouble of its upstream that it may have caused (5xx, no answer); then that is a failure. */
+                    maxUpstreamErrors?: number;
                 };
             };
         };
@@ -5131,6 +6369,228 @@ export interface operations {
                     "application/json": {
                         upstreams: components["schemas"]["Upstream"][];
                     };
+                };
+            };
+        };
+    };
+    "probes.set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    http?: components["schemas"]["HttpProbe"];
+                    /** @description How long a block waits for the answer; 30,000 unless set. */
+                    graceMs?: number;
+                    /** @description How often an announced reset is asked early; 900,000 unless set. */
+                    everyMs?: number;
+                    /** @description How long an answer may take; 10,000 unless set. */
+                    timeoutMs?: number;
+                    /** @description By unit. */
+                    cost?: {
+                        [key: string]: number;
+                    };
+                    /** @description Who says so. 1 to 200 printable characters, not "." or "..". */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "set" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "probes.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        outcome: "removed" | "duplicate";
+                    };
+                };
+            };
+        };
+    };
+    "probes.probers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        probers: components["schemas"]["Prober"][];
+                    };
+                };
+            };
+        };
+    };
+    "probes.list": {
+        parameters: {
+            query?: {
+                /** @description Only of this block. */
+                block?: number;
+                /** @description Only of this upstream. 1 to 200 printable characters, not "." or "..". */
+                upstream?: string;
+                /** @description Where to go on: the `cursor` of the page before. */
+                cursor?: number;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProbePage"];
+                };
+            };
+        };
+    };
+    "probes.report": {
+        parameters: {
+            query?: {
+                /** @description RFC 3339. Probes of this instant or later. */
+                since?: string;
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        scores: components["schemas"]["ProbeScore"][];
+                    };
+                };
+            };
+        };
+    };
+    "probes.preview": {
+        parameters: {
+            query?: {
+                /** @description Only blocks of this policy. */
+                policy?: "auto" | "manual" | "snapshot" | "rolling";
+                /** @description Only blocks of this kind. 1 to 200 printable characters, not "." or "..". */
+                kind?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Confirm this number. */
+                        count: number;
+                        /** @description Never asked: orders to wait that last, and what a person has decided. */
+                        left: number;
+                    };
+                };
+            };
+        };
+    };
+    "probes.recheck": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pool. 1 to 200 printable characters, not "." or "..". */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Only blocks of this policy.
+                     * @enum {string}
+                     */
+                    policy?: "auto" | "manual" | "snapshot" | "rolling";
+                    /** @description Only blocks of this kind. 1 to 200 printable characters, not "." or "..". */
+                    kind?: string;
+                    /** @description The count that the preview showed. */
+                    confirm: number;
+                    /** @description Who wants it. 1 to 200 printable characters, not "." or "..". */
+                    actor: string;
+                    /** @description How long to wait for answers; 20,000 unless set. */
+                    withinMs?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rechecked"];
                 };
             };
         };

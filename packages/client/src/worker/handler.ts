@@ -4,6 +4,8 @@ import type { components } from '../generated/openapi.ts';
 /** A job as the service tells it: credits are integers, instants RFC 3339 text in UTC. */
 export type Job = components['schemas']['Job'];
 export type Leased = components['schemas']['LeasedJob'];
+/** What a provider answered: status, headers, body; or the code of the network failure. */
+export type ProviderAnswer = components['schemas']['ProviderAnswer'];
 export type Verdict = NonNullable<Job['verdict']>;
 
 /** Why the signal of a job fired. */
@@ -35,6 +37,8 @@ export interface FailureOptions {
   /** The upstream's Retry-After, in ms. */
   retryAfterMs?: number;
   upstreamRef?: string;
+  /** What the provider answered, of a job that was leased with an upstream: it says what the failure is worth, and of whom. */
+  answer?: ProviderAnswer;
   cause?: unknown;
 }
 
@@ -45,12 +49,14 @@ export class Failure extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly upstreamRef: string | undefined;
+  readonly answer: ProviderAnswer | undefined;
   constructor(reason: string, options: FailureOptions = {}) {
     super(reason, { cause: options.cause });
     this.verdict = options.verdict ?? 'presumed';
     this.retryable = options.retryable ?? true;
     this.retryAfterMs = options.retryAfterMs;
     this.upstreamRef = options.upstreamRef;
+    this.answer = options.answer;
   }
 }
 
@@ -64,15 +70,28 @@ export class Release extends Error {
   }
 }
 
-/** Return it to say more than the result: the final price, the upstream's reference. */
+export interface DoneOptions {
+  finalPrice?: number;
+  upstreamRef?: string;
+  /** Of a job that was leased with an upstream: what the provider answered, for what it says of its windows. */
+  answer?: ProviderAnswer;
+  /** What was used of that upstream, by unit. */
+  use?: Record<string, number>;
+}
+
+/** Return it to say more than the result: the final price, the upstream's reference, what was used. */
 export class Done {
   readonly result: unknown;
   readonly finalPrice: number | undefined;
   readonly upstreamRef: string | undefined;
-  constructor(result: unknown, options: { finalPrice?: number; upstreamRef?: string } = {}) {
+  readonly answer: ProviderAnswer | undefined;
+  readonly use: Record<string, number> | undefined;
+  constructor(result: unknown, options: DoneOptions = {}) {
     this.result = result;
     this.finalPrice = options.finalPrice;
     this.upstreamRef = options.upstreamRef;
+    this.answer = options.answer;
+    this.use = options.use;
   }
 }
 
@@ -84,6 +103,8 @@ export interface Work {
   readonly payload: unknown;
   readonly job: Job;
   readonly earlier: Leased['earlier'];
+  /** The upstream to run it on, where the queue has a pool; null: it has none. */
+  readonly upstream: Leased['upstream'];
   /** Fires with an `Aborted`: time-out, lease lost, canceled, succeeded elsewhere, shutdown. Pass it to fetch. */
   readonly signal: AbortSignal;
   /** Keeps the upstream's reference with the job, so that a later attempt can ask about it. The lease is kept by itself. */

@@ -17,10 +17,13 @@ export class Reports {
   readonly #key: AttemptKey;
   readonly #service: Service;
   readonly #onError: (error: Error) => void;
+  /** It was leased with an upstream: what is said of it is said of both. */
+  readonly #joined: boolean;
 
-  constructor(key: AttemptKey, service: Service, onError: (error: Error) => void) {
+  constructor(key: AttemptKey, service: Service, joined: boolean, onError: (error: Error) => void) {
     this.#key = key;
     this.#service = service;
+    this.#joined = joined;
     this.#onError = onError;
   }
 
@@ -34,7 +37,11 @@ export class Reports {
     try {
       const result = sendable(done.result);
       try {
-        await this.#service.jobs.succeed({ ...key, result, ...more }, ONCE);
+        // What was done with an upstream says that it works; what a check has found was done before.
+        if (this.#joined && attempt === this.#key.attempt) {
+          const said = { answer: done.answer ?? { status: 200 }, ...(done.use && { use: done.use }) };
+          await this.#service.jobs.report({ ...key, result, ...more, ...said }, ONCE);
+        } else await this.#service.jobs.succeed({ ...key, result, ...more }, ONCE);
       } catch (error) {
         // The work was done, whatever is wrong with what the handler told beside its result: that can be told later.
         if (!isInvalid(error) || isOfResult(error)) throw error;
@@ -49,6 +56,23 @@ export class Reports {
       // A result that cannot be kept: a failure that another run would only repeat.
       await this.fail(new Failure(error.message, { verdict: 'definitive', retryable: false, cause: error }));
     }
+  }
+
+  /** With what the provider answered, whoever has the job now: it is news of the upstream in any case. Whether there was such an answer. */
+  async answered(threw: unknown): Promise<boolean> {
+    if (!(this.#joined && threw instanceof Failure && threw.answer)) return false;
+    const { answer, upstreamRef } = threw;
+    try {
+      const more = upstreamRef === undefined ? {} : { upstreamRef };
+      await this.#service.jobs.report({ ...this.#key, answer, ...more }, ONCE);
+    } catch (error) {
+      if (error instanceof RecoupError && error.code === 'canceled') return true;
+      if (!isInvalid(error)) throw error;
+      // The failure stands, whatever was wrong with the answer.
+      this.#onError(error);
+      return false;
+    }
+    return true;
   }
 
   /** Whether it was given back: as often as the queue allows, and it counts as a failure. */

@@ -47,7 +47,7 @@ export class Run {
     this.#options = options;
     this.#context = context;
     this.#key = { wallet: leased.job.wallet, job: leased.job.id, attempt: leased.job.attempt };
-    this.#reports = new Reports(this.#key, context.service, context.onError);
+    this.#reports = new Reports(this.#key, context.service, Boolean(leased.upstream), context.onError);
     this.reported = this.#run(handler).catch((error: unknown) => context.onError(error as Error));
   }
 
@@ -118,7 +118,7 @@ export class Run {
   }
 
   #work(): Work {
-    const { job, payload, earlier } = this.#leased;
+    const { job, payload, earlier, upstream } = this.#leased;
     return {
       wallet: job.wallet,
       id: job.id,
@@ -126,6 +126,7 @@ export class Run {
       payload,
       job,
       earlier,
+      upstream: upstream ?? null,
       signal: this.#abort.signal,
       note: async (upstreamRef) => {
         const input = { ...this.#key, leaseMs: this.#leaseMs(), upstreamRef };
@@ -221,6 +222,7 @@ export class Run {
   }
 
   async #fail(threw: unknown): Promise<void> {
+    if (await this.#reports.answered(threw)) return;
     const cause = this.#abort.signal.aborted ? (this.#abort.signal.reason as Aborted).cause : undefined;
     // Not this run's job any more: of what it could say only a definitive failure of its attempt would be heard.
     if (cause === 'canceled' || cause === 'succeeded' || (cause === 'lease_lost' && !isDefinitive(threw))) return;

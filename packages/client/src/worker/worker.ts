@@ -20,6 +20,9 @@ export interface WorkOptions {
   drainMs?: number;
   /** How long an aborted handler may take to return before the worker reports without it, in ms; 1,000 unless set. */
   graceMs?: number;
+  /** Where the queue has a pool: the model or capability that the upstreams are used for. */
+  model?: string;
+  capability?: string;
   /** The worker's name in leases and attempts; a random one unless set. */
   name?: string;
   /** How long one poll waits for the first job, in ms, up to 60,000; 30,000 unless set. Less where a proxy cuts what is silent. */
@@ -48,7 +51,7 @@ const RANGES: Record<string, [number, number]> = {
   graceMs: [0, 2_147_483_647],
   waitMs: [0, 60_000],
 };
-const FIELDS = [...Object.keys(RANGES), 'check', 'name', 'onError'];
+const FIELDS = [...Object.keys(RANGES), 'check', 'name', 'model', 'capability', 'onError'];
 /** So many tries in a row that came to nothing are an outage that somebody should hear of. */
 const OUTAGE = 3;
 /** Refusals of a lease that no repetition changes: the worker has nothing to do here. */
@@ -184,10 +187,15 @@ export class Worker {
   }
 
   async #ask(count: number, requestId: string, waitMs: number, options: CallOptions): Promise<Leased[]> {
-    const { leaseMs } = this.#options;
+    const { leaseMs, model, capability } = this.#options;
     const input = { queue: this.queue, count, worker: this.name, requestId, waitMs };
     const { jobs } = await this.#service.queues.lease(
-      { ...input, ...(leaseMs === undefined ? {} : { leaseMs }) },
+      {
+        ...input,
+        ...(leaseMs === undefined ? {} : { leaseMs }),
+        ...(model === undefined ? {} : { model }),
+        ...(capability === undefined ? {} : { capability }),
+      },
       { repeat: false, ...options },
     );
     return jobs;

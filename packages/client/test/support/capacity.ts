@@ -75,6 +75,17 @@ export async function callCapacity(client: RecoupClient): Promise<void> {
   expect(await client.inbox.note({ item, actor: 'ann', note: 'asked' })).toMatchObject({ outcome: 'noted' });
   expect(await client.inbox.snooze({ item, actor: 'ann', forMs: 1000 })).toEqual({ outcome: 'snoozed' });
   expect(await client.upstreams.replaceCredential({ upstream, credentialRef: 'v' })).toMatchObject({ closed: 0 });
+  await client.queues.configure({ queue: pool, pool });
+  await client.wallets.open({ wallet: pool, customer: 'ann' });
+  await client.jobs.submit({ wallet: pool, job: 'j', queue: pool, price: 0 });
+  expect(await client.queues.lease({ queue: pool })).toMatchObject({ jobs: [], out: { pool, reason: 'operator' } });
+  await client.upstreams.register({ upstream: `${upstream}2`, pool, provider: pool });
+  const { jobs } = await client.queues.lease({ queue: pool });
+  expect(jobs).toMatchObject([{ upstream: { upstream: `${upstream}2`, credentialRef: null } }]);
+  const said = { wallet: pool, job: 'j', attempt: 1, answer: { status: 429, headers: { 'retry-after': '9' } } };
+  const told = await client.jobs.report(said);
+  expect(told).toMatchObject({ means: 'release', outcome: 'released', upstream: { class: 'rate_limited' } });
+  expectTypeOf(told.refunded).toEqualTypeOf<boolean>();
   for (const wrong of ['1', 1.5, null, undefined])
     await expect(client.upstreams.free({ block: wrong as never })).rejects.toMatchObject({
       code: 'invalid',

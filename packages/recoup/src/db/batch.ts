@@ -5,7 +5,7 @@ import type { AnyStatement, Database } from './database.ts';
 import { asRefusal, mayBeOneInputs, retryRace } from './failures.ts';
 import { HeldWallets, type Item, Turns } from './held-wallets.ts';
 import { MAX_PATIENT, type Pools } from './pool.ts';
-import type { RawAnswer, Runner } from './runner.ts';
+import { isOutcome, type RawAnswer, type Runner } from './runner.ts';
 import { encode, encodeBatch } from './statement.ts';
 
 type Observe = Runner['observe'];
@@ -18,6 +18,12 @@ const MAX_BYTES = 4_000_000;
  * inputs, and two of few cost more than they save.
  */
 const WORTH_ANOTHER = 48;
+/**
+ * So many that came while a batch was on its way are a crowd: more come behind them, so the next batch waits until it is worth
+ * one, for as long as the last one took at most. Fewer go at once: a caller by himself, or one batch after the other, waits for nothing.
+ */
+const CROWD = 10;
+const MAX_GATHER_MS = 5;
 /** How often a batch may find the wallet held before the input goes into a statement that waits. */
 const MAX_SKIPS = 2;
 
@@ -96,6 +102,8 @@ class Line {
   /** The wallets of the batches on their way, each with its inputs that were met meanwhile; only where there may be several. */
   readonly #away = new Map<string, Item[]>();
   readonly #held: HeldWallets;
+  /** Set while a crowd gathers. */
+  #gathering: NodeJS.Timeout | undefined;
   #open = 0;
   #idle: (() => void)[] = [];
 
@@ -126,6 +134,8 @@ class Line {
 
   /** Sends what may go now: a first batch of however few, another beside it only of many. */
   #pump(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
     while (
       this.#running < this.#statement.atOnce &&
       this.#waiting.length >= (this.#running === 0 ? 1 : WORTH_ANOTHER)
@@ -161,6 +171,7 @@ class Line {
    * order, until that one stands alone.
    */
   async #send(items: Item[]): Promise<void> {
+    const sent = performance.now();
     let back: Item[] = [];
     try {
       const run = () => this.#pools.hot.run(this.#statement, encodeBatch(items.map((item) => item.json)), 'shared');
@@ -177,7 +188,11 @@ class Line {
     this.#running -= 1;
     this.#return(items, back);
     if (this.#waiting.length === 0 && this.#running === 0) this.#most = MAX_INPUTS;
-    this.#pump();
+    const { length } = this.#waiting;
+    // What goes again has waited already.
+    if (this.#running === 0 && back.length === 0 && length >= CROWD && length < WORTH_ANOTHER) {
+      this.#gathering ??= setTimeout(() => this.#pump(), Math.min(performance.now() - sent, MAX_GATHER_MS));
+    } else this.#pump();
   }
 
   /** Answers those that have their outcome, and gives those that go again. */
@@ -220,8 +235,7 @@ class Line {
 
   /** A call has its outcome. */
   close(outcome: string): void {
-    // Passed over is no outcome: whoever holds the row brings one about.
-    if (outcome !== 'busy') this.#observe(this.#statement.name, outcome);
+    if (isOutcome(outcome)) this.#observe(this.#statement.name, outcome);
     this.#open -= 1;
     if (this.#open === 0) for (const done of this.#idle.splice(0)) done();
   }

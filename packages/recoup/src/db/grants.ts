@@ -5,7 +5,7 @@ import { asRefusal } from './failures.ts';
 import { inSchema, isSchemaName, quoted, SCHEMA_RULE } from './schema.ts';
 
 /**
- * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries never changed;
+ * The rights by table; a test holds it to the migrations. Entries and wallets are never deleted, entries and the terms of grants never changed;
  * nor are upstreams, limits, blocks and snapshots, nor what happened to an upstream or a block, nor notes of the inbox, nor alerts. Jobs, attempts, lease
  * requests, uses, seconds that rolled and deliveries are deleted by pruning, endpoints by whoever registered them; notes may be erased, which is a person's work.
  */
@@ -14,6 +14,14 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   wallets: 'select, insert, update',
   entries: 'select, insert',
   notes: 'select, insert',
+  grants: 'select, insert',
+  grant_entries: 'select, insert',
+  payments: 'select, insert, update',
+  payment_ids: 'select, insert',
+  plans: 'select, insert, update',
+  subscriptions: 'select, insert, update',
+  subscription_periods: 'select, insert, update',
+  subscription_events: 'select, insert',
   queues: 'select, insert, update',
   jobs: 'select, insert, update, delete',
   attempts: 'select, insert, delete',
@@ -29,6 +37,8 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   windows: 'select, insert, update, delete',
   uses: 'select, insert, delete',
   snapshots: 'select, insert, update',
+  probers: 'select, insert, update, delete',
+  probes: 'select, insert, update, delete',
   affinities: 'select, insert, update, delete',
   inbox_notes: 'select, insert',
   alerts: 'select, insert, update',
@@ -49,6 +59,7 @@ export const FILLED_BY_DEFAULT: Readonly<Record<string, string>> = {
   attempts: 'tx',
   block_events: 'tx',
   alert_events: 'tx',
+  subscription_events: 'tx',
 };
 
 /** Of the role that serves, where the schema is still to be made by the one that asks, too: whether it is there, and why rights would not restrict it. */

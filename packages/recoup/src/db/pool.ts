@@ -34,13 +34,15 @@ const HOT_SETTINGS = {
 const SILENT_MS = 20_000;
 /** Wallets waited for at once. */
 export const MAX_PATIENT = 4;
+/** Transactions of several statements at once. */
+const MAX_JOINED = 4;
 
 /**
  * What the pools are for. `hot`: batches and small reads, never held for long. `patient`: statements that wait for one
- * wallet. `caller`: `transaction(fn)`, which lasts as long as the caller's code and runs his statements too, so that
+ * wallet. `joined`: transactions of several of our statements, short, and they wait for nobody's wallet. `caller`: `transaction(fn)`, which lasts as long as the caller's code and runs his statements too, so that
  * neither its length nor our settings meet the others: but for JIT, which takes 150 ms for a statement of 1 ms. `reports`: verify and what else reads much.
  */
-type Purpose = 'hot' | 'patient' | 'caller' | 'reports';
+type Purpose = 'hot' | 'patient' | 'joined' | 'caller' | 'reports';
 
 /** The connections of one purpose. */
 export interface PoolUsage {
@@ -94,7 +96,7 @@ export class Pools {
 
   /** Runs `fn` in one transaction: committed when it returns, rolled back when it throws. */
   async transaction<T>(
-    purpose: 'patient' | 'caller',
+    purpose: 'patient' | 'joined' | 'caller',
     fn: (client: pg.PoolClient, db: Database) => Promise<T>,
     waitMs = this.lockTimeoutMs,
   ): Promise<T> {
@@ -106,9 +108,10 @@ export class Pools {
     };
     client.on('error', onError);
     try {
-      const isolation = purpose === 'patient' ? ' isolation level read committed' : '';
+      const isolation = purpose === 'caller' ? '' : ' isolation level read committed';
       await client.query(`begin${isolation}; set local lock_timeout = ${waitMs}`);
-      const result = await fn(lent.client, overQueryable(lent.client, this.schema));
+      const db = purpose === 'joined' ? this.#named(lent.client) : overQueryable(lent.client, this.schema);
+      const result = await fn(lent.client, db);
       // The COMMIT of an aborted transaction answers ROLLBACK, without an error.
       const { command } = await client.query('commit');
       if (command === 'ROLLBACK') throw new TransactionAborted();
@@ -163,15 +166,20 @@ export class Pools {
   }
 
   #over(purpose: Purpose): Database {
+    return this.#named({ query: (query) => this.#pool(purpose).query(query) }, false);
+  }
+
+  /** Over our own connections: statements are prepared once on each, but for behind a pooler. */
+  #named(on: { query(query: pg.QueryConfig): Promise<unknown> }, inTransaction = true): Database {
     const { schema, pooler } = this.#options;
     return {
       schema,
-      inTransaction: false,
+      inTransaction,
       run: async <A>(statement: AnyStatement<A>, inputs: string, mode: LockMode = 'patient') => {
         const { text, prepared } = render(statement, mode, schema);
         const values = [inputs];
         const query = pooler ? { text, values } : { name: prepared, text, values };
-        return decodeAnswer<A>(await this.#pool(purpose).query(query), statement.name);
+        return decodeAnswer<A>(await on.query(query), statement.name);
       },
     };
   }
@@ -181,7 +189,13 @@ export class Pools {
     if (this.#ended) throw new Refusal('closed');
     let pool = this.#pools.get(purpose);
     if (!pool) {
-      const max = { hot: this.#options.max, caller: this.#options.max, patient: MAX_PATIENT, reports: 2 }[purpose];
+      const max = {
+        hot: this.#options.max,
+        caller: this.#options.max,
+        patient: MAX_PATIENT,
+        joined: MAX_JOINED,
+        reports: 2,
+      }[purpose];
       pool = new pg.Pool({ ...this.#config(purpose), max });
       // An idle connection that the server closes is no news: the pool drops it, the next query opens another.
       pool.on('error', () => {});
@@ -195,11 +209,12 @@ export class Pools {
   #config(purpose: Purpose): pg.PoolConfig {
     const { connection, pooler, lockTimeoutMs, applicationName } = this.#options;
     // For its wallet, and then for its job.
-    const waits = purpose === 'patient' ? 2 : 0;
+    const waits = purpose === 'patient' || purpose === 'joined' ? 2 : 0;
     const given: pg.PoolConfig = typeof connection === 'string' ? { connectionString: connection } : connection;
     const settings = {
       hot: HOT_SETTINGS,
       patient: HOT_SETTINGS,
+      joined: HOT_SETTINGS,
       caller: { jit: 'off' },
       reports: { jit: 'off', search_path: 'pg_catalog,pg_temp' },
     }[purpose];
@@ -209,7 +224,9 @@ export class Pools {
       application_name: applicationName,
       connectionTimeoutMillis: 10_000,
       // A connection that went silent must not hold its calls for ever; what a caller runs or reads much may take longer.
-      ...(purpose === 'hot' || purpose === 'patient' ? { query_timeout: SILENT_MS + waits * lockTimeoutMs } : {}),
+      ...(purpose === 'hot' || purpose === 'patient' || purpose === 'joined'
+        ? { query_timeout: SILENT_MS + waits * lockTimeoutMs }
+        : {}),
       keepAlive: true,
       ...given,
       // Poolers refuse the startup parameter `options`.

@@ -16,6 +16,9 @@ export interface RawAnswer {
   held?: string | null;
 }
 
+/** Whether an answer is an outcome: neither a row that was passed over nor something that has to be done first and is done then. */
+export const isOutcome = (outcome: string) => outcome !== 'busy' && outcome !== 'expiry_due';
+
 /** What a metric knows beside an outcome: few, and of few values each. */
 export type Labels = Readonly<Record<string, string>>;
 
@@ -78,7 +81,7 @@ export function transactionRunner(db: Database, observe: Runner['observe']): Run
         statement,
         inputs.map((input) => encode(statement, input)),
       );
-      for (const answer of answers) observe(statement.name, answer.outcome);
+      for (const { outcome } of answers) if (isOutcome(outcome)) observe(statement.name, outcome);
       return answers;
     });
   return {

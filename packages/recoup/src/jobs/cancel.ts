@@ -2,8 +2,9 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
-import { behindLimit, beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
+import { behindLimit, beyond, bookDecided, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
+import { giveSlotsBack } from './slots.ts';
 
 export interface CancelRow extends RawAnswer {
   state: string | null;
@@ -46,11 +47,11 @@ done as (
     case when refunds then 'refund' end as type1, case when refunds then price end as amount1, 'canceled' as reason1,
     case when kept is not null then 'settle' end as type2, -kept as amount2, 'kept' as reason2
   from seen s full join won w on w.ord = s.ord),
-${bookEntries},
+${bookDecided},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, reason, worker, upstream_id, upstream_ref, started_at, ended_at)
   select wallet_id, id, attempt, 'canceled', 'canceled', new_reason, worker, upstream_id, upstream_ref, started_at, at
-  from book where booked and state in ('running', 'waiting'))${answerEach(
+  from book where booked and state in ('running', 'waiting')),${giveSlotsBack('book', `s.booked and s.state in ('running', 'waiting')`)}${answerEach(
     'book',
     `case when wins and not booked then 'again' else outcome end`,
     {

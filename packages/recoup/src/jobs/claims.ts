@@ -30,22 +30,26 @@ const MAX_QUEUES = 10_000;
 export class Claims {
   readonly #marks = new Map<string, Marks>();
 
-  async claim(runner: Runner, input: ClaimInput): Promise<LeasedRow[]> {
+  async claim(runner: Runner, input: ClaimInput): Promise<LeasedRow[] | 'pooled'> {
     const marks = this.#marks.get(input.queue);
     const bounded = marks !== undefined && performance.now() - marks.unboundedAt < UNBOUNDED_EVERY;
     if (bounded) {
       const jobs = await this.#run(runner, input, marks.at);
+      if (jobs === 'pooled') return jobs;
       if (jobs.length === input.count || (input.request_id !== null && jobs.length > 0)) return jobs;
-      return [...jobs, ...(await this.#run(runner, { ...input, count: input.count - jobs.length }, null))];
+      const more = await this.#run(runner, { ...input, count: input.count - jobs.length }, null);
+      // It has a pool since a moment ago: what was got is kept.
+      return more === 'pooled' ? jobs : [...jobs, ...more];
     }
     return this.#run(runner, input, null);
   }
 
-  async #run(runner: Runner, input: ClaimInput, marks: Record<string, string> | null): Promise<LeasedRow[]> {
+  async #run(runner: Runner, input: ClaimInput, marks: Record<string, string> | null): Promise<LeasedRow[] | 'pooled'> {
     let looked = false;
     for (let round = 0; round < 100; round++) {
       const [answer] = await runner.read(leaseJobs, [{ ...input, marks }]);
       if (answer?.outcome !== 'leased') continue;
+      if (answer.pooled) return 'pooled';
       if (answer.passed && !looked) {
         looked = true;
         continue;

@@ -3,6 +3,7 @@
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { answerMoved, asJudged, holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
+import { keepSlots } from './slots.ts';
 
 export interface ExtendRow extends RawAnswer {
   lease_until: string | null;
@@ -32,5 +33,5 @@ seen as materialized (
     end as outcome
   from turn s),
 won as (
-  update recoup.jobs j set lease_until = s.until, upstream_ref = coalesce(s.new_ref, s.upstream_ref)${asJudged})${answerMoved({ lease_until: 'case when moved then until else lease_until end' })}`,
+  update recoup.jobs j set lease_until = s.until, upstream_ref = coalesce(s.new_ref, s.upstream_ref)${asJudged}),${keepSlots('until')}${answerMoved({ lease_until: 'case when moved then until else lease_until end' })}`,
 );

@@ -4,6 +4,7 @@ import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
 import { beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, queueOf, takeTurns, withoutJob } from './held.ts';
+import { giveSlotsBack } from './slots.ts';
 
 export interface FailRow extends RawAnswer {
   queue: string | null;
@@ -24,6 +25,8 @@ interface Report {
   reason: string;
   upstreamRef: string;
   endedAs: string;
+  /** CTEs that give the slot back. A lapsed one counts nowhere, and says for an hour when the request of a late report began. */
+  slots: string;
   code: string;
 }
 
@@ -87,15 +90,19 @@ ended as (
     upstream_ref, started_at, ended_at)
   select wallet_id, id, attempt, case when counts then '${report.endedAs}' when ${report.retryable} then 'confirmed' else 'rejected' end, new_verdict_, next_state, new_reason_, worker,
     upstream_id, coalesce(new_ref_, upstream_ref), started_at, at
-  from book where booked)${answerEach('book', `case when wins and not booked then 'again' else outcome end`, {
-    queue: 'queue',
-    attempt: 'attempt',
-    state: 'case when booked then next_state else state end',
-    failures: 'failures + (booked and counts)::int',
-    not_before: 'case when booked then next_not_before else not_before end',
-    refunded: 'booked and refunds',
-    balance: 'balance_after',
-  })}`;
+  from book where booked)${report.slots}${answerEach(
+    'book',
+    `case when wins and not booked then 'again' else outcome end`,
+    {
+      queue: 'queue',
+      attempt: 'attempt',
+      state: 'case when booked then next_state else state end',
+      failures: 'failures + (booked and counts)::int',
+      not_before: 'case when booked then next_not_before else not_before end',
+      refunded: 'booked and refunds',
+      balance: 'balance_after',
+    },
+  )}`;
 
 const columns = {
   wallet_id: 'text',
@@ -119,6 +126,7 @@ export const failJob = statement<typeof columns, FailRow>(
     reason: 'new_reason',
     upstreamRef: 'new_ref',
     endedAs: 'failed',
+    slots: `,${giveSlotsBack('book', 's.booked')}`,
     code: 'failed',
   }),
 );

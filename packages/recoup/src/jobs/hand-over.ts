@@ -3,6 +3,7 @@
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { answerMoved, asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
+import { keepSlots } from './slots.ts';
 
 export interface HandOverRow extends RawAnswer {
   deadline_at: string | null;
@@ -32,5 +33,5 @@ seen as materialized (
   from turn s),
 won as (
   update recoup.jobs j set
-    state = 'waiting', deadline_at = s.until, upstream_ref = coalesce(s.new_ref, s.upstream_ref), lease_until = null${asJudged})${answerMoved({ deadline_at: 'case when moved then until else deadline_at end' })}`,
+    state = 'waiting', deadline_at = s.until, upstream_ref = coalesce(s.new_ref, s.upstream_ref), lease_until = null${asJudged}),${keepSlots('until')}${answerMoved({ deadline_at: 'case when moved then until else deadline_at end' })}`,
 );

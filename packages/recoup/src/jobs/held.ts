@@ -3,7 +3,7 @@
 import { answerEach } from '../db/statement.ts';
 
 const COLUMNS = `state, queue, price, refund_on, max_failures, attempt, failures, releases, failed_attempt, verdict,
-      not_before, lease_until, deadline_at, worker, upstream_id, upstream_ref, reason, started_at, dead_at,
+      not_before, lease_until, deadline_at, worker, upstream_id, upstream_ref, upstream_errors, ready_at, reason, started_at, dead_at,
       refunded_at, succeeded_at, succeeded_attempt, reclaimed_at, settled_at, final_price, canceled_at`;
 
 /**

@@ -1,7 +1,20 @@
 // What callers say of a job, checked: each input as its statement takes it.
 import { InvalidInput } from '../errors.ts';
 import * as check from '../input.ts';
-import type { AttemptKey, Cancel, Extend, Fail, HandOver, JobKey, Lease, Release, Submit, Succeed } from './signals.ts';
+import { checkAnswer } from '../upstreams/answer.ts';
+import type {
+  Answer,
+  AttemptKey,
+  Cancel,
+  Extend,
+  Fail,
+  HandOver,
+  JobKey,
+  Lease,
+  Release,
+  Submit,
+  Succeed,
+} from './signals.ts';
 
 export const MAX_JSON = 1_048_576;
 
@@ -14,7 +27,7 @@ export function jsonProblem(value: unknown): string | null {
     return (error as InvalidInput).details.rule as string;
   }
 }
-const MAX_REASON = 2000;
+export const MAX_REASON = 2000;
 const MAX_ATTEMPT = 2_147_483_647;
 
 const ONLY_WITH_QUEUE = ['priority', 'notBefore', 'delayMs', 'maxFailures'] as const;
@@ -117,6 +130,22 @@ export function succeedInput(input: Succeed) {
   };
 }
 
+export function answeredInput(input: Answer) {
+  const fields = ['wallet', 'job', 'attempt', 'answer', 'result', 'finalPrice', 'upstreamRef', 'use'];
+  check.onlyFields('report', input, fields);
+  const { result, finalPrice } = input;
+  // What is wrong with the result is said before anything is changed.
+  check.json('result', result, MAX_JSON);
+  return {
+    ...attemptOf(input),
+    answer: checkAnswer(input.answer),
+    result,
+    finalPrice: check.optionalInteger('finalPrice', finalPrice, 0, check.MAX_AMOUNT),
+    new_ref: check.optionalId('upstreamRef', input.upstreamRef),
+    use: input.use,
+  };
+}
+
 export function cancelInput(input: Cancel) {
   check.onlyFields('cancel', input, ['wallet', 'job', 'keep', 'reason']);
   return {
@@ -128,13 +157,15 @@ export function cancelInput(input: Cancel) {
 }
 
 export function leaseInput(input: Lease) {
-  check.onlyFields('lease', input, ['queue', 'count', 'worker', 'leaseMs', 'requestId']);
+  check.onlyFields('lease', input, ['queue', 'count', 'worker', 'leaseMs', 'requestId', 'model', 'capability']);
   return {
     queue: check.id('queue', input.queue),
     count: check.optionalInteger('count', input.count, 1, 500) ?? 1,
     worker: check.optionalId('worker', input.worker),
     lease_ms: leaseMs(input.leaseMs),
     request_id: check.optionalId('requestId', input.requestId),
+    model: check.optionalId('model', input.model),
+    capability: check.optionalId('capability', input.capability),
   };
 }
 

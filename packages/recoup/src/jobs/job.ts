@@ -24,6 +24,8 @@ export interface Job {
   verdict: Verdict | null;
   reason: string | null;
   worker: string | null;
+  /** The upstream of the latest attempt, where it was leased with one. */
+  upstream: string | null;
   upstreamRef: string | null;
   labels: Record<string, string> | null;
   /** The trace it was submitted in (W3C). */
@@ -59,6 +61,7 @@ const FIELDS = {
   verdict: 'verdict',
   reason: 'reason',
   worker: 'worker',
+  upstream: 'upstream_id',
   upstreamRef: 'upstream_ref',
   labels: 'labels',
   traceparent: 'traceparent',

@@ -5,23 +5,25 @@ import type { Tracer } from '../db/tracing.ts';
 import { Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
-import { getBalance } from '../wallets/queries.ts';
+import { afterExpiry } from '../wallets/expire.ts';
 import { refusalOf } from '../wallets/wallets.ts';
+import { Answers, type Capacity } from './answered.ts';
 import { type CancelRow, cancelJob } from './cancel.ts';
-import { Claims } from './claims.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { extendJob } from './extend.ts';
 import { type FailRow, failJob } from './fail.ts';
 import { handOverJob } from './hand-over.ts';
 import * as checked from './inputs.ts';
 import { decodeJob, type Job } from './job.ts';
+import { Leasing } from './leasing.ts';
 import { type ListOptions, listPage } from './list.ts';
 import { countPrunable, type Prune, pruneInput, pruneJobs } from './prune.ts';
-import { type Attempt, compareJob, decodeAttempt, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
+import { type Attempt, decodeAttempt, getJob, jobAttempts, jobsByUpstreamRef } from './queries.ts';
 import { releaseJob } from './release.ts';
 import { type SettleRow, settleJob } from './settle.ts';
 import type * as signals from './signals.ts';
-import { newJob, type SubmitRow, submitJob } from './submit.ts';
+import { submitJob } from './submit.ts';
+import { submitted } from './submitted.ts';
 import { type SucceedRow, succeedJob } from './succeed.ts';
 
 /** Told when a queue may have something to do. */
@@ -41,13 +43,16 @@ export class Jobs {
   readonly #runner: Runner;
   readonly #wake: Wake;
   readonly #tracer: Tracer | undefined;
-  readonly #claims = new Claims();
+  readonly #leasing: Leasing;
+  readonly #answers: Answers;
 
-  constructor(runner: Runner, wake: Wake, tracer?: Tracer) {
+  constructor(runner: Runner, wake: Wake, capacity: Capacity, tracer?: Tracer) {
     this.#runner = runner;
     this.#wake = wake;
     this.#tracer = tracer;
     this.deadLetters = new DeadLetters(runner, wake);
+    this.#leasing = new Leasing(runner, capacity.estimates);
+    this.#answers = new Answers(runner, capacity, wake, (tx) => new Jobs(tx, () => {}, capacity, tracer));
   }
 
   /**
@@ -57,57 +62,40 @@ export class Jobs {
    */
   async submit(input: signals.Submit): Promise<signals.Submitted> {
     const row = checked.submitInput(input, this.#tracer?.traceparent());
-    return one(await this.#submitted(await this.#runner.call(submitJob, row), row));
+    const first = await this.#runner.call(submitJob, row);
+    const due = first.outcome === 'expiry_due';
+    const answer = due ? (await afterExpiry(this.#runner, submitJob, [row]))[0]! : first;
+    return one(await submitted(this.#runner, this.#wake, answer, row));
   }
 
   /** Submits a batch: an answer or a Refusal per item, as if they were submitted one by one. */
   async submitMany(inputs: readonly signals.Submit[]): Promise<signals.Each<signals.Submitted>> {
     const here = this.#tracer?.traceparent();
     const rows = check.items('submitMany', inputs, (input: signals.Submit) => checked.submitInput(input, here));
-    const answers = await this.#runner.many(submitJob, rows);
-    return Promise.all(answers.map((a, i) => (a instanceof Refusal ? a : this.#submitted(a, rows[i]!))));
-  }
-
-  async #submitted(
-    answer: SubmitRow,
-    row: ReturnType<typeof checked.submitInput>,
-  ): Promise<signals.Submitted | Refusal> {
-    const key = named(row);
-    if (answer.outcome === 'charged') {
-      if (row.queue !== null) this.#wake(row.queue);
-      return { outcome: 'charged', job: newJob(answer, row), seq: answer.seq!, balance: answer.balance! };
-    }
-    if (answer.outcome === 'duplicate') {
-      const [found] = await this.#runner.read(compareJob, [row]);
-      // Pruned between the two statements.
-      if (!found?.job) return new Refusal('pruned', undefined, key);
-      if (found.differs.length > 0) {
-        const message = `The job is there already with another ${found.differs.join(' and ')}.`;
-        return new Refusal('conflict', message, { ...key, differs: found.differs });
-      }
-      return { outcome: 'duplicate', job: decodeJob(found.job), seq: found.seq!, balance: found.balance! };
-    }
-    if (answer.outcome === 'insufficient_credits') {
-      const [balance] = await this.#runner.read(getBalance, [{ wallet_id: row.wallet_id }]);
-      const facts = {
-        balance: answer.balance,
-        overdraftLimit: answer.overdraft_limit,
-        price: row.price,
-        held: balance?.held ?? 0,
-      };
-      const message = `The wallet holds ${answer.balance}, the job costs ${row.price}.`;
-      return new Refusal('insufficient_credits', message, { ...key, ...facts });
-    }
-    return refusalOf(answer, key) ?? new Refusal('database_error', `submit: unknown outcome ${answer.outcome}`);
+    const answers = await afterExpiry(this.#runner, submitJob, rows);
+    return Promise.all(answers.map((answer, i) => submitted(this.#runner, this.#wake, answer, rows[i]!)));
   }
 
   /**
-   * Takes due jobs of a queue: each is a new attempt of its job, the caller's until the lease ends. An empty list means
-   * that nothing is due (or the queue is paused).
+   * Takes due jobs of a queue: each is a new attempt of its job, the caller's until the lease ends; where the queue has a pool, each with
+   * an upstream of it. An empty list means that nothing is due (or the queue is paused), or no upstream is usable: `claim` says which.
    */
   async lease(input: signals.Lease): Promise<signals.LeasedJob[]> {
-    const leased = await this.#claims.claim(this.#runner, checked.leaseInput(input));
-    return leased.map((one) => ({ ...one, job: decodeJob(one.job) }));
+    return (await this.claim(input)).jobs;
+  }
+
+  /** What `lease` does; and where jobs are due and no upstream of the queue's pool is usable, why, and when to ask again. */
+  async claim(input: signals.Lease): Promise<signals.Claimed> {
+    return this.#leasing.claim(checked.leaseInput(input));
+  }
+
+  /**
+   * What the provider answered to an attempt that was leased with an upstream, for both in one transaction: it books the use, blocks the
+   * upstream or frees it, and gives its slot back; the job has succeeded, goes back to its place in the queue where it was the upstream (no failure
+   * counted, no refund), or failed for good where it was the job. Refuses what `succeed` and `fail` refuse.
+   */
+  async report(input: signals.Answer): Promise<signals.Answered> {
+    return this.#answers.report(checked.answeredInput(input));
   }
 
   /** Keeps a lease. `extended`; `stale`: the attempt is not running any more; `canceled`, `succeeded`: the job ended. */

@@ -16,6 +16,7 @@ export const lapseJob = statement<typeof columns, FailRow>(
     reason: `case when state = 'running' then 'lease lapsed' else 'deadline passed' end`,
     upstreamRef: 'null::text',
     endedAs: 'lapsed',
+    slots: '',
     code: 'lapsed',
   }),
   { waits: false },

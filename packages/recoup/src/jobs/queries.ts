@@ -54,6 +54,8 @@ export interface Attempt {
   jobState: string;
   reason: string | null;
   worker: string | null;
+  /** The upstream that it was leased with. */
+  upstream: string | null;
   upstreamRef: string | null;
   startedAt: Date | null;
   endedAt: Date;
@@ -73,7 +75,7 @@ export const jobAttempts = statement<typeof key, AttemptRow>(
   () => `
 rows as (select a.* from input i join recoup.attempts a on a.wallet_id = i.wallet_id and a.job_id = i.id)
 select coalesce(json_agg(json_build_object('attempt', attempt, 'endedAs', ended_as, 'verdict', verdict, 'jobState', job_state,
-  'reason', reason, 'worker', worker, 'upstreamRef', upstream_ref, 'startedAt', started_at, 'endedAt', ended_at)
+  'reason', reason, 'worker', worker, 'upstream', upstream_id, 'upstreamRef', upstream_ref, 'startedAt', started_at, 'endedAt', ended_at)
   order by ended_at, attempt, array_position(array['confirmed', 'rejected', 'succeeded'], ended_as) nulls first), '[]')::text as answer
 from rows`,
 );
@@ -193,7 +195,10 @@ export const nextDue = statement<typeof none, NextDue>(
 next as (
   select least((select lease_until from recoup.jobs where lease_until is not null order by lease_until limit 1),
                (select deadline_at from recoup.jobs where deadline_at is not null order by deadline_at limit 1),
-               (select rolls_at from recoup.limits where rolls_at is not null order by rolls_at limit 1)) as at)
+               (select rolls_at from recoup.limits where rolls_at is not null order by rolls_at limit 1),
+               (select due_at from recoup.subscriptions where due_at is not null order by due_at limit 1),
+               (select next_expiry_at from recoup.wallets where next_expiry_at is not null and next_expiry_at < 'infinity'
+                order by next_expiry_at limit 1)) as at)
 select json_build_array(json_build_object('inMs', ceil(extract(epoch from at - recoup.clock()) * 1000)))::text as answer from next`,
 );
 

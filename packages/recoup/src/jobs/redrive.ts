@@ -40,7 +40,7 @@ export const redriveJob = statement<typeof columns, RawAnswer>(
     guard: `state in ('dead', 'discarded')`,
     outcome: 'redriven',
     already: 'queued',
-    set: `state = 'queued', failures = 0, releases = 0, not_before = s.now, dead_at = null`,
+    set: `state = 'queued', failures = 0, releases = 0, upstream_errors = 0, not_before = s.now, dead_at = null`,
   }),
 );
 

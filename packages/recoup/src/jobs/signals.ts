@@ -1,8 +1,12 @@
 // What callers may say of a job, and what comes back.
 import type { Refusal } from '../errors.ts';
 import type { JobState, Outcome, Verdict } from '../outcomes.ts';
+import type { ProviderAnswer } from '../upstreams/answer.ts';
+import type { Reported } from '../upstreams/reporting.ts';
+import type { Used } from '../windows/inputs.ts';
 import type { Job } from './job.ts';
-import type { LeasedRow } from './lease.ts';
+import type { LeasedRow, LeasedUpstream } from './lease.ts';
+import type { PoolOut } from './pooled-claims.ts';
 
 export interface Submit {
   wallet: string;
@@ -78,6 +82,16 @@ export interface Lease {
   leaseMs?: number;
   /** Makes a lost answer repeatable: the same id gives the same jobs and attempts. */
   requestId?: string;
+  /** Where the queue has a pool: what the upstream will be used for. Blocks and limits of another model or capability do not count. */
+  model?: string;
+  capability?: string;
+}
+
+/** What `claim` found. */
+export interface Claimed {
+  jobs: LeasedJob[];
+  /** Fewer than were asked for, since no upstream is usable: why, and when to ask again. Null: nothing more is due. */
+  out: PoolOut | null;
 }
 
 /** A job in a worker's hands. */
@@ -86,6 +100,36 @@ export interface LeasedJob {
   payload: unknown;
   /** Set where an earlier attempt failed: presumed means that the upstream may still have done the work. */
   earlier: LeasedRow['earlier'];
+  /** The upstream to run it on, where its queue has a pool: its slot is kept and given back with the job. */
+  upstream: LeasedUpstream | null;
+}
+
+/** What the provider answered to an attempt. */
+export interface Answer extends AttemptKey {
+  /** The answer as it came: decoded, it says whether the job is done, has failed, or goes back. */
+  answer: ProviderAnswer;
+  /** Of a success: JSON, at most 1 MiB. */
+  result?: unknown;
+  /** Of a success: what the job turned out to be worth. */
+  finalPrice?: number;
+  upstreamRef?: string;
+  /** What was used, by unit, booked once per attempt on the limits of its upstream; one request unless it says how many. */
+  use?: Used;
+}
+
+/** What an answer came to. */
+export interface Answered {
+  /** What it meant: the job is done; failed for good; or its upstream failed it, and it goes back to its place. */
+  means: 'success' | 'failure' | 'release';
+  outcome: Outcome<'job.succeed'> | Outcome<'job.fail'> | Outcome<'job.release'>;
+  /** Of a job that is queued again: the earliest instant of its next attempt. */
+  notBefore: Date | null;
+  /** Whether this call booked the refund. */
+  refunded: boolean;
+  /** Of a success: whether a refund was taken back. */
+  reclaimed: boolean;
+  /** What it said of the upstream. */
+  upstream: Reported;
 }
 
 export interface Extend extends AttemptKey {

@@ -41,6 +41,7 @@ const columns = {
  * prefix; `rest` is what that prefix leaves. An input behind it whose price exceeds `rest` is refused, as it would be
  * one by one: nothing in between can raise the balance. One that would still fit runs again without the refused ones. So
  * does one that would be refused and whose wallet moved before it was held: what moved it may have been this very job, submitted by a rival.
+ * `expiry_due` reaches no caller: credit of the wallet has to be looked at first (see wallets/expire.ts), so that none is spent after its time.
  */
 export const submitJob = statement<typeof columns, SubmitRow>(
   'job.submit',
@@ -53,6 +54,7 @@ judged as (
       when not has_wallet then ${withoutWallet('no_wallet')}
       when row_number() over (partition by s.wallet_id, s.id order by s.ord) > 1 then 'again'
       when status <> 'active' then case when ${walletMoved} then 'again' else 'wallet_closed' end
+      when next_expiry_at <= at then 'expiry_due'
     end as refused
   from held s
   cross join lateral (${queueOf('s.queue', 'refund_on, max_failures')}) q),
@@ -118,6 +120,7 @@ export function newJob(answer: SubmitRow, row: ReturnType<typeof submitInput>): 
     verdict: null,
     reason: null,
     worker: null,
+    upstream: null,
     upstreamRef: row.upstream_ref,
     labels: row.labels,
     traceparent: row.traceparent ?? null,

@@ -2,8 +2,9 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
-import { behindLimit, beyond, bookEntries, holdWallets, limitReached } from '../wallets/booking.ts';
+import { behindLimit, beyond, bookDecided, holdWallets, limitReached } from '../wallets/booking.ts';
 import { asJudged, holdJobs, takeTurns, withoutJob } from './held.ts';
+import { giveSlotsBack } from './slots.ts';
 
 export interface SucceedRow extends RawAnswer {
   state: string | null;
@@ -69,7 +70,7 @@ done as (
     case when reclaims then 'reclaim' end as type1, case when reclaims then -price end as amount1, 'late success' as reason1,
     case when new_final_price is not null then 'settle' end as type2, price - new_final_price as amount2, 'final price' as reason2
   from seen s full join won w on w.ord = s.ord),
-${bookEntries},
+${bookDecided},
 ended as (
   insert into recoup.attempts (wallet_id, job_id, attempt, ended_as, job_state, worker, upstream_id, upstream_ref, started_at, ended_at)
   select b.wallet_id, b.id, e.attempt, e.ended_as, 'succeeded', e.worker, e.upstream_id, e.upstream_ref, e.started_at, b.at
@@ -82,12 +83,16 @@ ended as (
     union all
     select b.attempt, 'superseded', worker, upstream_id, b.upstream_ref, started_at
     where b.state in ('running', 'waiting') and done_attempt <> b.attempt) e
-  where b.booked)${answerEach('book', `case when wins and not booked then 'again' else outcome end`, {
-    state: `case when booked then 'succeeded' else state end`,
-    succeeded_attempt: 'case when booked then done_attempt else succeeded_attempt end',
-    succeeded_at: 'case when booked then at else succeeded_at end',
-    reclaimed: 'case when booked then reclaims else reclaimed_at is not null end',
-    final_price: 'case when booked then new_final_price else final_price end',
-    balance: 'balance_after',
-  })}`,
+  where b.booked),${giveSlotsBack('book', `s.booked and s.state in ('running', 'waiting')`)}${answerEach(
+    'book',
+    `case when wins and not booked then 'again' else outcome end`,
+    {
+      state: `case when booked then 'succeeded' else state end`,
+      succeeded_attempt: 'case when booked then done_attempt else succeeded_attempt end',
+      succeeded_at: 'case when booked then at else succeeded_at end',
+      reclaimed: 'case when booked then reclaims else reclaimed_at is not null end',
+      final_price: 'case when booked then new_final_price else final_price end',
+      balance: 'balance_after',
+    },
+  )}`,
 );

@@ -22,6 +22,13 @@ export interface QueueSettings {
   leaseMs: number;
   /** Paused: nothing is leased; what runs goes on. */
   paused: boolean;
+  /** The pool whose upstreams its jobs run on: each is leased together with one, or not at all. null: none. */
+  pool: string | null;
+  /**
+   * How often a job may go back to its place because its upstream failed in a way that the job may have brought about (5xx, no answer); after
+   * that such an answer is a failure.
+   */
+  maxUpstreamErrors: number;
 }
 
 const columns = {
@@ -34,8 +41,14 @@ const columns = {
   max_releases: 'int',
   lease_ms: 'bigint',
   paused: 'boolean',
+  pool: 'text',
+  max_upstream_errors: 'int',
+  no_pool: 'boolean',
 } as const;
-const SETTINGS = Object.keys(columns).slice(1);
+const SETTINGS = Object.keys(columns).slice(1, -1);
+/** What is given of a setting, else what it is now. */
+const given = (name: string, now: string) =>
+  name === 'pool' ? `case when i.no_pool then null else coalesce(i.pool, ${now}) end` : `coalesce(i.${name}, ${now})`;
 
 interface QueueRow extends RawAnswer {
   settings: Record<string, unknown>;
@@ -44,7 +57,7 @@ interface QueueRow extends RawAnswer {
 const settingsJson = (q: string) =>
   `json_build_object('refundOn', ${q}.refund_on, 'backoffBaseMs', ${q}.backoff_base_ms, 'backoffMaxMs', ${q}.backoff_max_ms,
   'retryAfterMaxMs', ${q}.retry_after_max_ms, 'maxFailures', ${q}.max_failures, 'maxReleases', ${q}.max_releases,
-  'leaseMs', ${q}.lease_ms, 'paused', ${q}.paused)`;
+  'leaseMs', ${q}.lease_ms, 'paused', ${q}.paused, 'pool', ${q}.pool, 'maxUpstreamErrors', ${q}.max_upstream_errors)`;
 
 /** What is not given stays as it is, or is taken from `*` where the queue has no row yet. */
 export const configureQueue = statement<typeof columns, QueueRow>(
@@ -53,10 +66,10 @@ export const configureQueue = statement<typeof columns, QueueRow>(
   () => `
 won as (
   insert into recoup.queues as q (id, ${SETTINGS.join(', ')})
-  select i.queue, ${SETTINGS.map((name) => `coalesce(i.${name}, o.${name})`).join(', ')}
+  select i.queue, ${SETTINGS.map((name) => given(name, `o.${name}`)).join(', ')}
   from input i
   cross join lateral (select * from recoup.queues where id = coalesce((select id from recoup.queues where id = i.queue), '*')) o
-  on conflict (id) do update set ${SETTINGS.map((name) => `${name} = coalesce((select ${name} from input), q.${name})`).join(', ')}
+  on conflict (id) do update set ${SETTINGS.map((name) => `${name} = (select ${given(name, `q.${name}`)} from input i)`).join(', ')}
   returning q.*)
 select json_build_array(json_build_object('ord', 1, 'outcome', 'configured', 'settings', (select ${settingsJson('w')} from won w)))::text as answer`,
 );
@@ -137,6 +150,8 @@ export class Queues {
       'maxReleases',
       'leaseMs',
       'paused',
+      'pool',
+      'maxUpstreamErrors',
     ]);
     const input = {
       queue: check.id('queue', queue),
@@ -149,6 +164,9 @@ export class Queues {
       max_releases: check.optionalInteger('maxReleases', settings.maxReleases, 0, 1_000_000),
       lease_ms: check.optionalInteger('leaseMs', settings.leaseMs, 100, 86_400_000),
       paused: settings.paused === undefined ? null : check.flag('paused', settings.paused, false),
+      pool: check.optionalId('pool', settings.pool),
+      max_upstream_errors: check.optionalInteger('maxUpstreamErrors', settings.maxUpstreamErrors, 0, 1_000_000),
+      no_pool: settings.pool === null || null,
     };
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
     const [own, others] = [await this.get(queue), await this.get('*')];

@@ -3,15 +3,19 @@
 import { asRefusal } from '../db/failures.ts';
 import type { Runner } from '../db/runner.ts';
 import { nextDue } from '../jobs/queries.ts';
+import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Waking } from '../waking.ts';
 import { sweepDeliveries } from './deliveries.ts';
+import { sweepExpired } from './expired.ts';
 import { sweepLapsed } from './lapsed.ts';
 import { sweepLeaseRequests } from './lease-requests.ts';
 import { sweepPruned } from './pruned.ts';
+import { sweepSubscriptions } from './subscriptions.ts';
 import { sweepUpstreams } from './upstream-leases.ts';
 import { sweepWindows } from './windows.ts';
 
 export interface SweepOptions {
+  subscriptions: Subscriptions;
   /** Fires and ends alerts. */
   lookAtAlerts: () => Promise<unknown>;
   /** The longest sleep, in ms: the correctness path, since nothing tells of leases taken elsewhere. */
@@ -27,6 +31,10 @@ export interface SweepOptions {
 /** What one pass did. */
 export interface Swept {
   lapsed: number;
+  /** Subscriptions that came to their next period, or to their end. */
+  turned: number;
+  /** Entries of credit that expired. */
+  expired: number;
   pruned: number;
   /** Rows that stood alone with an error: reported, and passed over until the next pass. */
   failed: number;
@@ -66,13 +74,26 @@ export class Sweeper {
   async pass(alerts = true): Promise<Swept> {
     const onError = this.#options.onError;
     const lapsed = await sweepLapsed(this.#runner, { onError, wake: this.#wake, signal: this.#stop.signal });
+    const { turned, failed: unturned } = await sweepSubscriptions(
+      this.#runner,
+      this.#options.subscriptions,
+      this.#stop.signal,
+      onError,
+    );
+    const credit = await sweepExpired(this.#runner, this.#stop.signal, onError);
     const pruned = await sweepPruned(this.#runner, this.#options.pruneAfterMs, this.#stop.signal);
     await sweepLeaseRequests(this.#runner);
     const failed = await sweepUpstreams(this.#runner, this.#stop.signal, onError);
     await sweepWindows(this.#runner, this.#stop.signal);
     await sweepDeliveries(this.#runner);
     if (alerts) await this.#options.lookAtAlerts();
-    const swept = { lapsed: lapsed.done, failed: lapsed.failed + failed, pruned };
+    const swept = {
+      lapsed: lapsed.done,
+      expired: credit.expired,
+      turned,
+      failed: lapsed.failed + unturned + credit.failed + failed,
+      pruned,
+    };
     this.#options.onSweep(swept);
     return swept;
   }
@@ -88,7 +109,11 @@ export class Sweeper {
         const swept = await this.pass(alerts);
         const [next] = await this.#runner.read(nextDue, [{}]);
         // What is due and was not handled (a held wallet, a bad row) waits for the cap: no spinning on it.
-        if (next?.inMs !== null && next?.inMs !== undefined && (next.inMs > 0 || swept.lapsed > 0)) {
+        if (
+          next?.inMs !== null &&
+          next?.inMs !== undefined &&
+          (next.inMs > 0 || swept.lapsed + swept.turned + swept.expired > 0)
+        ) {
           sleepMs = Math.min(Math.max(next.inMs, 10), sleepMs);
         }
       } catch (error) {

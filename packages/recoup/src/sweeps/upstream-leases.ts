@@ -3,6 +3,7 @@
 import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { Refusal } from '../errors.ts';
+import { forgetProbes } from '../probes/claim.ts';
 import { lapseBlock } from '../upstreams/close.ts';
 import { type UnusedRow, unusedBlocks } from '../upstreams/queries.ts';
 import { PAGE, pagesOf } from './pages.ts';
@@ -44,6 +45,7 @@ export async function sweepUpstreams(
 ): Promise<number> {
   await runner.read(forgetLeases, [{ count: LEASES }]);
   await runner.read(forgetAffinities, [{ count: LEASES }]);
+  await runner.read(forgetProbes, [{ count: LEASES }]);
   let failed = 0;
   const read = (after?: UnusedRow) =>
     runner.read(unusedBlocks, [{ after_until: after?.until, after_id: after?.block_id, count: PAGE }]);

@@ -3,6 +3,7 @@
 import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import { Refusal } from '../errors.ts';
+import { joinAgain } from '../upstreams/quota.ts';
 import { observeRestart } from '../windows/held.ts';
 import { type DueLimit, dueLimits } from '../windows/queries.ts';
 import { rollWindow } from '../windows/roll.ts';
@@ -51,7 +52,13 @@ export async function sweepWindows(runner: Runner, signal: AbortSignal): Promise
       rollWindow,
       rows.map(({ limit_id }) => ({ limit_id })),
     );
-    for (const answer of answers) if (!(answer instanceof Refusal)) observeRestart(runner, answer);
+    const apart: { upstream_id: string }[] = [];
+    for (const answer of answers) {
+      if (answer instanceof Refusal) continue;
+      observeRestart(runner, answer);
+      if (answer.outcome === 'rolled' && answer.subject === 'upstream') apart.push({ upstream_id: answer.subject_id! });
+    }
+    if (apart.length > 0) await runner.read(joinAgain, apart);
   }
   await runner.read(forgetUses, [{ count: WINDOWS }]);
 }

@@ -52,14 +52,13 @@ export function checkAnswer(value: unknown): ProviderAnswer {
 }
 
 /**
- * Times become distances from now, so that this machine's clock need not agree with the database's: only how long the answer has been
+ * Times become distances from now, so that this machine's clock (`now`) need not agree with the database's: only how long the answer has been
  * here counts. The provider's clock is set right by its Date header before (see decode).
  */
 export function decoded(
   answer: ProviderAnswer,
-  { provider, model, capability, rules }: Asked & { provider: string; rules: Rules | undefined },
+  { provider, model, capability, rules, now }: Asked & { provider: string; rules: Rules | undefined; now: number },
 ): Decoded {
-  const now = Date.now();
   const receivedAt = answer.receivedAt ?? new Date(now);
   const ageMs = Math.min(Math.max(now - receivedAt.getTime(), 0), MAX_MS);
   const { status = null, headers, body, error } = answer;

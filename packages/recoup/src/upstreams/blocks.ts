@@ -3,6 +3,7 @@ import type { Runner } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
 import * as check from '../input.ts';
 import { instant } from './explained.ts';
+import { gatedUntil, stillGated } from './gates.ts';
 import { POLICIES, SUBJECTS } from './inputs.ts';
 
 /** Which open blocks: all that are given must match. */
@@ -28,6 +29,10 @@ interface BlockRow {
   policy: string;
   /** Whether its time is up: it lets trials in. */
   halfOpen: boolean;
+  /** Its time is up, or will be, and a probe is to answer before it lets trials in, until then at most; null: none is. */
+  gatedUntil: string | null;
+  /** When a probe asks early, or it is looked at. */
+  nextCheckAt: string | null;
   openedAt: string;
   evidenceAt: string;
   until: string | null;
@@ -38,11 +43,13 @@ interface BlockRow {
   reason: string | null;
   nextStep: string | null;
 }
-export interface Block extends Omit<BlockRow, 'openedAt' | 'evidenceAt' | 'until'> {
+export interface Block extends Omit<BlockRow, 'openedAt' | 'evidenceAt' | 'until' | 'gatedUntil' | 'nextCheckAt'> {
   openedAt: Date;
   evidenceAt: Date;
   /** When it is half open: an estimate. Null: a person has to end it. */
   until: Date | null;
+  gatedUntil: Date | null;
+  nextCheckAt: Date | null;
 }
 
 const columns = { policy: 'text', kind: 'text', subject_type: 'text', after_block: 'bigint', count: 'int' } as const;
@@ -61,7 +68,8 @@ open as materialized (
   where b.id > coalesce(i.after_block, 0)),
 page as (select * from open order by id limit (select count from input))
 select coalesce(json_agg(json_build_object('block', id, 'subject', subject_type || ':' || subject_id, 'scope', scope, 'kind', kind, 'source', source,
-  'policy', policy, 'halfOpen', until is not null and until <= recoup.clock(), 'openedAt', opened_at, 'evidenceAt', evidence_at, 'until', until,
+  'policy', policy, 'halfOpen', until is not null and until <= recoup.clock() and not ${stillGated('page')},
+  'gatedUntil', ${gatedUntil('page')}, 'nextCheckAt', next_check_at, 'openedAt', opened_at, 'evidenceAt', evidence_at, 'until', until,
   'step', step, 'trials', trials, 'generation', generation, 'reason', reason, 'nextStep', next_step) order by id), '[]')::text as answer
 from page`,
 );
@@ -82,6 +90,8 @@ export async function readBlocks(runner: Runner, options: ListBlocks) {
     openedAt: new Date(block.openedAt),
     evidenceAt: new Date(block.evidenceAt),
     until: instant(block.until),
+    gatedUntil: instant(block.gatedUntil),
+    nextCheckAt: instant(block.nextCheckAt),
   }));
   return { blocks, cursor: rows.length === count ? rows.at(-1)!.block : null };
 }

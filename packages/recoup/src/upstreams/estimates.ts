@@ -59,7 +59,7 @@ blocks as materialized (
 heard as materialized (
   select b.*, l.until as last_until,
     case when b.closed_as in ('success', 'snapshot', 'probe') then least(l.until, (
-      select min(e.at) from recoup.block_events e where e.block_id = b.id and e.generation > l.generation)) end as back_at,
+      select min(e.at) from recoup.block_events e where e.block_id = b.id and e.generation > l.generation and e.type <> 'probed')) end as back_at,
     coalesce(lead(b.opened_at) over (partition by b.subject_type, b.subject_id, b.scope, b.kind, b.source order by b.id), (
       select n.opened_at from recoup.blocks n where n.subject_type = b.subject_type and n.subject_id = b.subject_id and n.scope = b.scope
         and n.kind = b.kind and n.source = b.source and n.closed_at is null)) as next_at

@@ -40,6 +40,9 @@ const MAX_RETRY_MS = 300_000;
 /** An instant of the database; never is null. */
 export const instant = (text: string | null): Date | null => dateOr(text === 'infinity' ? null : text);
 
+/** What ends with time. */
+const WAITS: ReadonlySet<string> = new Set(['blocked', 'gated', 'quota']);
+
 const NO_QUOTA = { limit: null, unit: null, used: null, amount: null };
 const NO_BLOCK = { block: null, kind: null, source: null, policy: null, revision: null, reason: null };
 const REST = { ...NO_BLOCK, ...NO_QUOTA, subject: null, scope: null, until: null };
@@ -54,7 +57,7 @@ export function explained(row: ExplainedRow, spreadOf: SpreadOf): Explained {
     failing.unshift({ check: status, ...REST, nextStep: status === 'retired' ? 'register another' : 'switch it on' });
   if (maxConcurrency !== null && slotsOut >= maxConcurrency)
     failing.push({ check: 'slots', ...REST, nextStep: 'wait for a slot' });
-  const ends = failing.filter(({ check }) => check === 'blocked' || check === 'quota').map(({ until }) => until);
+  const ends = failing.filter(({ check }) => WAITS.has(check)).map(({ until }) => until);
   const needsPerson = status !== 'on' || ends.includes(null);
   const at = needsPerson ? null : new Date(Math.max(Date.parse(now), ...ends.map((end) => end!.getTime())));
   return {
@@ -74,7 +77,7 @@ export function explained(row: ExplainedRow, spreadOf: SpreadOf): Explained {
 
 /** Of what ends last. What four of five did is the range; none of them comes before now. */
 function estimateOf(provider: string, failing: readonly Failing[], spreadOf: SpreadOf): Estimate | null {
-  const timed = failing.filter(({ check, until }) => until !== null && (check === 'blocked' || check === 'quota'));
+  const timed = failing.filter(({ check, until }) => until !== null && WAITS.has(check));
   const last = timed.sort((a, b) => b.until!.getTime() - a.until!.getTime())[0];
   if (!last) return null;
   const { until: at, revision, kind } = last;

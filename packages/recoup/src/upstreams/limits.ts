@@ -9,11 +9,14 @@ import type { LimitStatements } from '../windows/windows.ts';
 import { forgetQuota } from './quota.ts';
 import { subjectsOf } from './usable.ts';
 
-/** A use is booked on the limits of the upstream that is named, or that the lease is of. */
+/** A use is booked on the limits of the upstream that is named, or that the lease is of; and of the group and route that the lease has, whatever was changed since. */
 export const useUpstream = useOf(
   { upstream_id: 'text', lease_id: 'text' },
   `cross join lateral (
-    select * from recoup.upstreams u
+    select u.id, u.provider, case when l.there then l.quota_group else u.quota_group end collate "C" as quota_group, coalesce(l.route, u.route) collate "C" as route
+    from recoup.upstreams u
+    left join lateral (
+      select true as there, quota_group, route from recoup.upstream_leases where id = i.lease_id and upstream_id = u.id offset 0) l on true
     where u.id = coalesce(i.upstream_id, (select x.upstream_id from recoup.upstream_leases x where x.id = i.lease_id)) offset 0) u
   cross join lateral ${subjectsOf('u')}`,
   'upstream',

@@ -74,15 +74,17 @@ export function noteInput(input: Note) {
   };
 }
 
-/** The windows of a read-out, as an answer's. */
-export function windowRows(input: Note): Pick<Decoded, 'windows' | 'ageMs' | 'speaks'> & { facts?: undefined } {
+/** The windows of a read-out, as an answer's. `now`: this machine's clock. */
+export function windowRows(
+  input: Note,
+  now: number,
+): Pick<Decoded, 'windows' | 'ageMs' | 'speaks'> & { facts?: undefined } {
   const windows = check.items('snapshots', input.snapshots!, (one) => {
     check.onlyFields('snapshot', one, WINDOW);
     return one;
   });
   if (windows.length > MAX_WINDOWS) throw new InvalidInput('snapshots', `must be at most ${MAX_WINDOWS}`);
   check.instant('observedAt', input.observedAt);
-  const now = Date.now();
   const observedAt = input.observedAt ?? windows[0]?.observedAt ?? new Date(now);
   const asked = { model: input.model ?? null, capability: input.capability ?? null };
   return {

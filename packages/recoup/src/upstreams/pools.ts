@@ -2,10 +2,11 @@
 import type { Runner } from '../db/runner.ts';
 import { type InputOf, statement } from '../db/statement.ts';
 import * as check from '../input.ts';
+import { candidates, shutSubjects, usableCandidate } from './candidates.ts';
 import type { Estimate, Estimates } from './estimates.ts';
 import { explained, whenBack } from './explained.ts';
 import { explainUpstreams } from './queries.ts';
-import { scopesOf, usable } from './usable.ts';
+import { usable } from './usable.ts';
 
 /** Whether a pool can be used now. */
 export interface PoolState {
@@ -41,22 +42,14 @@ interface Asked {
 
 const stateColumns = { pool: 'text', model: 'text', capability: 'text' } as const;
 
-/** Walked as far as the first that is usable; those whose own block lasts are not looked at. */
+/** Walked as far as the first that is usable, as a selection does; those whose own block lasts are not looked at. */
 export const poolState = statement<typeof stateColumns, { usable: boolean; now: string }>(
   'pool.state',
   stateColumns,
-  () => `
+  () => `${shutSubjects('far')}
 found as materialized (
   select exists (
-    select from (
-      select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is null and u.quota_until is null and u.tight_until is null
-      union all
-      select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is null and u.quota_until is null and u.tight_until is not null
-      union all
-      select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is null and u.quota_until is not null
-      union all
-      select * from recoup.upstreams u where u.pool = i.pool and u.status = 'on' and u.blocked_until is not null and u.blocked_until <= recoup.clock()) u
-    where (u.quota_until is null or u.quota_until <= recoup.clock()) and ${usable('u', scopesOf('i'))}) as usable
+    select from (${candidates('far')} offset 0) c where ${usableCandidate('far', 'c')}) as usable
   from input i)
 select json_build_array(json_build_object('usable', usable, 'now', recoup.clock()))::text as answer from found`,
 );
@@ -88,7 +81,7 @@ select coalesce(json_agg(json_build_object('pool', pool, 'total', total, 'on', "
 from found left join out using (pool)`,
 );
 
-/** So many of each priority are looked at for when to come back: an estimate anyway. */
+/** So many that are back first are looked at for when to come back. */
 const NEAREST = 20;
 
 /** What decides when pools are back: of each the upstreams that are usable first. */

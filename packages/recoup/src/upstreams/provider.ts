@@ -2,6 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
+import { proberOf } from './gates.ts';
 import { nominal } from './report.ts';
 import { blockedUntil } from './usable.ts';
 
@@ -30,7 +31,7 @@ own as materialized (
   select i.provider, b.*, recoup.clock() as now
   from input i
   cross join lateral (
-    select b.id, b.subject_id, b.source, b.evidence_at, u.ctid as tid from recoup.blocks b join recoup.upstreams u on u.id = b.subject_id
+    select b.id, b.subject_id, b.source, b.evidence_at, u.ctid as tid, u.pool from recoup.blocks b join recoup.upstreams u on u.id = b.subject_id
     where b.closed_at is null and b.kind = 'server_error' and b.subject_type = 'upstream' and b.scope = '' and b.policy <> 'manual'
       and b.opened_at > recoup.clock() - interval '1 minute' and u.provider = i.provider) b),
 standing as materialized (
@@ -57,9 +58,12 @@ seen as materialized (
     else 'none' end as verdict
   from counted c left join standing s on true),
 opened as (
-  insert into recoup.blocks (subject_type, subject_id, scope, kind, source, policy, opened_at, evidence_at, until, reason)
+  insert into recoup.blocks (subject_type, subject_id, scope, kind, source, policy, opened_at, evidence_at, until, reason, gate_ms, told_by)
   select 'provider', provider, '', 'server_error', 'backoff', 'auto', now, (select max(evidence_at) from own), now + ${nominal('1')},
-    failing || ' upstreams failed within a minute' from seen where verdict = 'blocked'
+    failing || ' upstreams failed within a minute', g.grace_ms, g.subject_id
+  from seen left join lateral (
+    select p.grace_ms, o.subject_id from own o left join ${proberOf('o.pool')} on true order by p.grace_ms desc nulls last, o.subject_id limit 1) g on true
+  where verdict = 'blocked'
   on conflict (subject_type, subject_id, scope, kind, source) where closed_at is null do nothing
   returning id, generation, 'opened' as type, until, step, evidence_at, reason),
 reopened as (

@@ -1,11 +1,13 @@
 // Reads of upstreams: why each may or may not be used, what blocks it, when it is expected back, and its history.
 
 import { statement } from '../db/statement.ts';
+import { gatedUntil } from './gates.ts';
 import { blocksOn, quotasOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
 
 /** One reason why an upstream is not used now. */
 export interface Check {
-  check: 'off' | 'draining' | 'retired' | 'blocked' | 'trial' | 'quota' | 'slots';
+  /** `gated`: its time is up, and a probe is to answer first, until then at most. */
+  check: 'off' | 'draining' | 'retired' | 'blocked' | 'gated' | 'trial' | 'quota' | 'slots';
   block: number | null;
   kind: string | null;
   source: string | null;
@@ -49,7 +51,7 @@ export interface ExplainedRow {
 /** What is looked at of an upstream `u` beside its row: the slots that are out, and every check that fails in these scopes. */
 export const lookedAt = (u: string, scopes: string) => `${slotsOut(u)} as slots_out, coalesce((
     select json_agg(json_build_object('check', c."check", 'block', c.id, 'kind', c.kind, 'source', c.source, 'policy', c.policy,
-      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', c.until, 'revision', c.generation, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
+      'subject', c.subject_type || ':' || c.subject_id, 'scope', c.scope, 'until', case c."check" when 'gated' then ${gatedUntil('c')} else c.until end, 'revision', c.generation, 'reason', c.reason, 'nextStep', c.next_step) order by c.until desc nulls first)
     from (${blocksOn(u, scopes)}) c where c."check" is not null), '[]') as checks, coalesce((
     select json_agg(json_build_object('limit', q.id, 'subject', q.subject_type || ':' || q.subject_id, 'scope', q.scope, 'unit', q.unit,
       'used', q.used, 'amount', q.amount, 'until', q.until) order by q.until desc, q.id)
@@ -69,15 +71,58 @@ const explainColumns = {
   count: 'int',
 } as const;
 
+/** So many times as many as are asked for are looked at of each range for when they are back. */
+const LOOKED_AT = 5;
+
+/** Of who comes back by time, what keeps it out longest of its blocks and limits in the scopes asked for. */
+const backAt = (u: string) => `(
+    select greatest(recoup.clock(), (
+      select max(coalesce(b.until, 'infinity')) from ${subjectsOf(u)}
+      cross join lateral (
+        select * from recoup.blocks b
+        where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null and b.scope = any (${scopesOf('i')}) offset 0) b), (
+      select max(q.until) from (${quotasOn(u, scopesOf('i'))}) q)) as back)`;
+
+/** The first of a range that no person has to free first: not what it shares (`manual`), nor it itself for what is asked. */
+const first = (which: string, order: string) => `
+      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and ${which}
+         and (i.ord, coalesce(u.quota_group, '')) not in (select ord, id from manual where type = 'quota_group')
+         and (i.ord, u.provider) not in (select ord, id from manual where type = 'provider')
+         and (i.ord, u.route) not in (select ord, id from manual where type = 'route')
+         and (coalesce(i.model, i.capability) is null or not exists (
+           select from recoup.blocks b where b.subject_type = 'upstream' and b.subject_id = u.id and b.closed_at is null and b.policy = 'manual'
+             and b.scope = any (${scopesOf('i')}) offset 0))
+       order by ${order} limit i.nearest * ${LOOKED_AT})`;
+
+const UNBLOCKED = 'u.blocked_until is null and u.quota_until';
+const RANGES: readonly [which: string, order: string][] = [
+  [`${UNBLOCKED} is null and u.tight_until is null`, 'u.turn_at'],
+  [`${UNBLOCKED} is null and u.tight_until is not null`, 'u.tight_until'],
+  [`${UNBLOCKED} is not null and u.quota_until <= recoup.clock()`, 'u.quota_until desc'],
+  [`${UNBLOCKED} is not null and u.quota_until > recoup.clock()`, 'u.quota_until'],
+  ['u.blocked_until is not null and u.blocked_until <= recoup.clock()', 'u.blocked_until desc'],
+  [
+    `u.blocked_until is not null and u.blocked_until > recoup.clock() and u.blocked_until < 'infinity'`,
+    'u.blocked_until',
+  ],
+];
+
 /**
  * Every failing check of every upstream of a pool (or of one), in the order in which they would be picked. With `nearest` only of so
- * many at each priority that nothing of their own keeps out, and so many whose own block ends first: who asks when to come back
- * need not read a pool of thousands. With `count` only the first so many of the pool.
+ * many that are back first for what is asked, of the first of each range and priority, without those that a person has to free: who asks
+ * when to come back need not read a pool of thousands. With `count` only the first so many of the pool.
  */
 export const explainUpstreams = statement<typeof explainColumns, ExplainedRow>(
   'upstream.explain',
   explainColumns,
   () => `
+manual as materialized (
+  select i.ord, b.subject_type as type, b.subject_id as id from input i
+  cross join (values ('quota_group'), ('provider'), ('route')) shared (type)
+  cross join lateral (
+    select * from recoup.blocks b
+    where b.subject_type = shared.type and b.closed_at is null and b.policy = 'manual' and b.scope = any (${scopesOf('i')}) offset 0) b
+  where i.nearest is not null),
 found as materialized (
   select u.*, ${lookedAt('u', scopesOf('i'))}
   from input i
@@ -87,26 +132,12 @@ found as materialized (
     (select * from recoup.upstreams u where u.pool = i.pool and i.upstream_id is null and i.nearest is null
      order by u.priority, u.turn_at, u.id limit i.count)
     union all
-    select u.* from generate_series(0, 9) p
-    cross join lateral (
-      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
-         and u.quota_until is null and u.tight_until is null order by u.turn_at limit i.nearest)
-      union all
-      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
-         and u.quota_until is null and u.tight_until is not null order by u.tight_until limit i.nearest)
-      union all
-      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
-         and u.quota_until is not null and u.quota_until <= recoup.clock() order by u.quota_until desc limit i.nearest)
-      union all
-      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is null
-         and u.quota_until is not null and u.quota_until > recoup.clock() order by u.quota_until limit i.nearest)
-      union all
-      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null
-         and u.blocked_until <= recoup.clock() order by u.blocked_until desc limit i.nearest)
-      union all
-      (select * from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and u.blocked_until is not null
-         and u.blocked_until > recoup.clock() order by u.blocked_until limit i.nearest)) u
-    where i.nearest is not null
+    (select u.* from recoup.upstreams u where u.id = any (array(
+       select u.id from generate_series(0, 9) p
+       cross join lateral (${RANGES.map(([which, order]) => first(which, order)).join('\n      union all')}) u
+       cross join lateral ${backAt('u')} x
+       where i.nearest is not null
+       order by x.back limit i.nearest)))
     union all
     (select * from recoup.upstreams u where i.pool is null and i.upstream_id is null order by u.priority, u.turn_at, u.id limit i.count)) u)
 select coalesce(json_agg(${explainedRow} order by priority, turn_at, id), '[]')::text as answer

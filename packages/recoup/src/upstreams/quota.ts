@@ -22,7 +22,7 @@ export const quotaUntil = (u: string) => `(
 const columns = { upstream_id: 'text' } as const;
 
 /**
- * Said behind a use that filled a limit: for speed, and a process that dies before it leaves nothing wrong. It waits for nobody. The limits are held so
+ * Said behind a use that filled a limit, or began its next window: for speed, and a process that dies before it leaves nothing wrong. It waits for nobody. The limits are held so
  * that nobody frees one meanwhile, and looked at only where none is newer than the snapshot; else, and where somebody holds the upstream, `again`.
  */
 export const setApart = statement<typeof columns, RawAnswer>(
@@ -41,9 +41,30 @@ held as materialized (
   where (select bool_and(same) from own)),
 apart as (
   update recoup.upstreams u set quota_until = h.until
-  from (select h.tid, h.part, ${quotaUntil('h')} as until from held h) h where u.ctid = h.tid and u.tableoid = h.part and h.until is not null
+  from (select h.*, ${quotaUntil('h')} as until from held h) h
+  where u.ctid = h.tid and u.tableoid = h.part and h.until is distinct from h.quota_until
   returning u.id)
-select json_build_array(json_build_object('ord', 1, 'outcome', case when exists (select from apart) then 'apart' else 'again' end))::text as answer`,
+select json_build_array(json_build_object('ord', 1, 'outcome', case when exists (select from apart) then 'apart'
+  when exists (select from held h where ${quotaUntil('h')} is not distinct from h.quota_until) then 'same' else 'again' end))::text as answer`,
+  { holds: 'upstream_id' },
+);
+
+const ids = { upstream_id: 'text' } as const;
+
+/**
+ * Said behind the roll of their limits: what they stood apart for is over, also where the clock is set back behind it later. Who holds one is
+ * about to say the same, or selects it.
+ */
+export const joinAgain = statement<typeof ids, { joined: number }>(
+  'upstream.joinAgain',
+  ids,
+  () => `
+held as materialized (
+  select ctid as tid, tableoid as part from recoup.upstreams u
+  where u.id = any (array(select upstream_id from input)) and u.quota_until <= recoup.clock() order by u.id for no key update skip locked),
+joined as (
+  update recoup.upstreams u set quota_until = null from held h where u.ctid = h.tid and u.tableoid = h.part returning u.id)
+select json_build_array(json_build_object('joined', (select count(*) from joined)))::text as answer`,
   { holds: 'upstream_id' },
 );
 

@@ -3,6 +3,7 @@
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
 import { OF_CREDENTIAL } from './credential.ts';
+import { firstCheck, proberOf } from './gates.ts';
 import { subjectsOf } from './usable.ts';
 
 export interface ReportRow extends RawAnswer {
@@ -13,8 +14,12 @@ export interface ReportRow extends RawAnswer {
   /** Policy and outcome of each block that it closed, tried with success or opened again. */
   recoveries: [policy: string, outcome: string][] | null;
   provider: string;
+  /** The quota group and the route that the request had; null of an upstream that is not there. */
+  way: { group: string | null; route: string } | null;
   /** When the request began, to the microsecond. */
   began: string;
+  /** Whether the block waits for a probe when its time is up. */
+  gated: boolean | null;
 }
 
 const columns = {
@@ -22,6 +27,7 @@ const columns = {
   lease_id: 'text',
   started_at: 'timestamptz',
   elapsed_ms: 'bigint',
+  way: 'jsonb',
   success: 'boolean',
   scopes: 'jsonb',
   subject_type: 'text',
@@ -76,8 +82,14 @@ const BEGAN = `least(coalesce(l.leased_at, i.started_at, recoup.clock() - coales
 
 /** The lease `l` of an input `i`, held. */
 const heldLease = (lock: string) => `(
-    select leased_at, to_jsonb(scopes) as leased_for, credential_at as leased_by from recoup.upstream_leases
+    select leased_at, to_jsonb(scopes) as leased_for, credential_at as leased_by, quota_group as leased_group, route as leased_route
+    from recoup.upstream_leases
     where id = i.lease_id and upstream_id = i.upstream_id for no key update ${lock}) l`;
+
+/** The group and the route that the request of the input `i` had: those of its lease `l`, else what is said (`way`), else those of its upstream `u` now. */
+const WAY = `(
+    select case when l.leased_at is not null then l.leased_group when i.way is not null then i.way->>'group' else u.quota_group end collate "C" as quota_group,
+      coalesce(l.leased_route, i.way->>'route', u.route) collate "C" as route) w`;
 
 /**
  * When the request started decides: the lease's instant, or what the caller says. A failure of a request that was under way when the
@@ -86,6 +98,9 @@ const heldLease = (lock: string) => `(
  * due already (a trial that failed) raises its step, and one that needs a person makes it manual. A `retry_after` or `backoff` never
  * shortens; of announced resets the newest counts. What a request of before the credential was replaced says of the credential is old
  * (`duplicate`): its lease says of which one it is, since an instant tells not when a change was committed.
+ *
+ * What its upstream shared when the request was sent is what it speaks of: the group and the route of its lease, whatever was changed since. So a
+ * trial ends where it was counted.
  *
  * The route that is none, `direct`, is every upstream's way to its provider: what is said of it concerns the provider alone.
  *
@@ -108,21 +123,23 @@ export const reportUpstream = statement<typeof columns, ReportRow>(
   columns,
   (lock) => `
 plain as materialized (
-  select i.ord, i.lease_id, i.upstream_id, u.provider, ${BEGAN} as began
+  select i.ord, i.lease_id, i.upstream_id, u.provider, w.quota_group, w.route, ${BEGAN} as began
   from input i
   cross join lateral (select id, provider, quota_group, route from recoup.upstreams where id = i.upstream_id offset 0) u
   left join lateral ${heldLease(lock)} on true
+  cross join lateral ${WAY}
+  cross join lateral (select i.upstream_id, u.provider, w.quota_group, w.route) x
   where i.success and (i.lease_id is null or l.leased_at is not null)
     and not exists (select from input f where f.upstream_id = i.upstream_id and not f.success or f.lease_id = i.lease_id and f.ord <> i.ord)
-    and not exists (select from ${subjectsOf('u')} cross join lateral (
+    and not exists (select from ${subjectsOf('x', 'upstream_id')} cross join lateral (
       select b.scope from recoup.blocks b where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null offset 0) b
       where (i.scopes || coalesce(l.leased_for, '[]')) ? b.scope)),
 held as materialized (
-  select i.*, u.*, recoup.clock() as now, ${BEGAN} as began, i.scopes || coalesce(l.leased_for, '[]') as of_scopes,
-    case i.subject_type when 'upstream' then i.upstream_id when 'quota_group' then coalesce(u.quota_group, i.upstream_id)
-      when 'provider' then u.provider when 'route' then coalesce(nullif(u.route, 'direct'), u.provider) end as subject_id,
-    case when i.subject_type = 'quota_group' and u.quota_group is null then 'upstream'
-      when i.subject_type = 'route' and u.route = 'direct' then 'provider' else i.subject_type end as on_type,
+  select i.*, u.has_upstream, u.tid, u.part, u.pool, u.provider, u.generation, u.credential_at, w.*, recoup.clock() as now, ${BEGAN} as began, i.scopes || coalesce(l.leased_for, '[]') as of_scopes,
+    case i.subject_type when 'upstream' then i.upstream_id when 'quota_group' then coalesce(w.quota_group, i.upstream_id)
+      when 'provider' then u.provider when 'route' then coalesce(nullif(w.route, 'direct'), u.provider) end as subject_id,
+    case when i.subject_type = 'quota_group' and w.quota_group is null then 'upstream'
+      when i.subject_type = 'route' and w.route = 'direct' then 'provider' else i.subject_type end as on_type,
     i.lease_id is not null and coalesce(l.leased_at::text, i.started_at::text, i.elapsed_ms::text) is null as reported,
     l.leased_at is not null and l.leased_by is distinct from u.credential_at as old_credential,
     l.leased_at is null and exists (
@@ -130,9 +147,10 @@ held as materialized (
     row_number() over (partition by i.upstream_id order by i.ord) as nth
   from (select * from input where ord not in (select ord from plain) order by upstream_id, ord) i
   left join lateral (
-    select true as has_upstream, ctid as tid, tableoid as part, provider, quota_group, route, generation, credential_at
+    select true as has_upstream, ctid as tid, tableoid as part, pool, provider, quota_group, route, generation, credential_at
     from recoup.upstreams where id = i.upstream_id for no key update ${lock}) u on true
-  left join lateral ${heldLease(lock)} on true),
+  left join lateral ${heldLease(lock)} on true
+  left join lateral ${WAY} on true),
 judged as materialized (
   select h.*, b.*, kind is not null and not success as fails,
     row_number() over (partition by on_type, subject_id, scope, kind, source order by h.ord) as nth_of_block,
@@ -178,16 +196,17 @@ seen as materialized (
       else 'duplicate' end as verdict
   from judged j),
 opened as (
-  insert into recoup.blocks (subject_type, subject_id, scope, kind, source, policy, opened_at, evidence_at, until, reason, next_step)
-  select on_type, subject_id, scope, kind, source, policy, now, began, next_until, reason, next_step from seen where verdict = 'blocked'
+  insert into recoup.blocks (subject_type, subject_id, scope, kind, source, policy, opened_at, evidence_at, until, reason, next_step, gate_ms, next_check_at, told_by)
+  select on_type, subject_id, scope, kind, source, policy, now, began, next_until, reason, next_step, p.grace_ms, ${firstCheck('source', 'policy', 'now')}, upstream_id
+  from seen s left join ${proberOf('s.pool')} on true where verdict = 'blocked'
   on conflict (subject_type, subject_id, scope, kind, source) where closed_at is null do nothing
-  returning id, subject_type, subject_id, scope, kind, source, until, step, generation, evidence_at),
+  returning id, subject_type, subject_id, scope, kind, source, until, step, generation, evidence_at, gate_ms),
 changed as (
   update recoup.blocks b set until = s.next_until, step = s.step_no, trials = 1, generation = b.generation + 1,
     evidence_at = greatest(b.evidence_at, s.began), reason = coalesce(s.reason, b.reason), next_step = coalesce(s.next_step, b.next_step),
     policy = case when s.next_until is null then 'manual' else b.policy end
   from seen s where b.ctid = s.b_tid and b.tableoid = s.b_part and s.verdict in ('extended', 'reopened')
-  returning s.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.policy),
+  returning s.ord, b.id, b.until, b.step, b.generation, b.evidence_at, b.policy, b.gate_ms),
 freed as (
   update recoup.blocks b set trials = case when r.closes or r.policy = 'manual' then b.trials else b.trials * 2 end,
     generation = b.generation + (r.policy <> 'manual')::int, contradicted_at = case when r.policy = 'manual' then r.now end,
@@ -221,6 +240,7 @@ won as (
   returning o.ord),
 done as materialized (
   select s.*, coalesce(o.id, c.id, b_id) as block, case when c.id is null then coalesce(o.until, b_until) else c.until end as block_until,
+    coalesce(o.gate_ms, c.gate_ms) is not null as gated,
     (select count(*) from freed f where f.ord = s.ord and f.closed_at is not null) as closed,
     (select json_agg(json_build_array(r.policy, r.outcome)) from (
       select f.policy, case when f.closed_at is null then 'waiting' else 'success' end as outcome from freed f where f.ord = s.ord
@@ -231,8 +251,8 @@ done as materialized (
   left join opened o on s.verdict = 'blocked' and (s.on_type, s.subject_id, s.scope, s.kind, s.source) = (o.subject_type, o.subject_id, o.scope, o.kind, o.source)
   left join changed c on c.ord = s.ord),
 answered as (
-  select ord, outcome, block, block_until, case outcome when 'duplicate' then b_step else step_no end as step_no, closed, recoveries, provider, began from done
-  union all select ord, 'noted', null, null, null, 0, null, provider, began from plain),
+  select ord, outcome, block, block_until, case outcome when 'duplicate' then b_step else step_no end as step_no, closed, recoveries, provider, quota_group, route, began, gated from done
+  union all select ord, 'noted', null, null, null, 0, null, provider, quota_group, route, began, false from plain),
 over as materialized (
   select lease_id, upstream_id from done where outcome not in ('busy', 'again') union all select lease_id, upstream_id from plain),
 given as (
@@ -248,7 +268,9 @@ given as (
       closed: 'closed',
       recoveries: 'recoveries',
       provider: 'provider',
+      way: `case when route is not null then json_build_object('group', quota_group, 'route', route) end`,
       began: 'began',
+      gated: 'gated',
     },
   )}`,
   { holds: 'upstream_id' },

@@ -21,7 +21,7 @@ import { blockProvider, type ProviderRow } from './provider.ts';
 import { providerOf } from './queries.ts';
 import { type ReportRow, reportUpstream } from './report.ts';
 import { noteSnapshot } from './snapshot.ts';
-import { bookUse } from './uses.ts';
+import { bookUse, type Standing, standing } from './uses.ts';
 
 /** One block that a report was about. */
 export interface ReportedBlock {
@@ -69,6 +69,10 @@ export interface Decoding {
   onDropped: (dropped: DroppedHint) => void;
   /** The provider of each upstream that was met: it never changes. */
   providers: Map<string, string>;
+  /** This machine's clock: how old an answer is goes by it. */
+  now: () => number;
+  /** Told of a block that waits for a probe when its time is up: who asks may sleep past that. */
+  onGated: () => void;
 }
 
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
@@ -113,12 +117,11 @@ export class Reporting {
     if (answer === undefined) {
       const { row, block } = checked.reportInput(said);
       const use = await bookUse(this.#runner, row.upstream_id, row.scopes, input.use, input);
-      const one = await this.#one(row);
-      const { began: _, ...told } = one;
-      const blocks = block === undefined ? [] : [{ ...told.first, source: row.source! }];
+      const one = await standing(this.#runner, { use }, () => this.#one(row));
+      const blocks = block === undefined ? [] : [{ ...one.first, source: row.source! }];
       const [kind, reason, nextStep] = [block?.kind, row.reason, row.next_step].map((text) => text ?? null);
       return {
-        ...outcomeOf(told),
+        ...outcomeOf(one),
         use,
         class: kind!,
         reason: reason!,
@@ -133,22 +136,26 @@ export class Reporting {
     const { row } = checked.reportInput({ ...said, success: true });
     const found = await this.#decode(row, answer, input);
     const use = await bookUse(this.#runner, row.upstream_id, row.scopes, input.use, input);
-    return { ...(await this.#answered(row, found)), use };
+    return { ...(await this.#answered(row, found, { use })), use };
   }
 
-  async #answered(asked: checked.ReportInput, found: Decoded): Promise<Omit<Reported, 'use'>> {
+  async #answered(asked: checked.ReportInput, found: Decoded, done: Standing): Promise<Omit<Reported, 'use'>> {
     const { facts, success } = found;
     const blocks: ReportedBlock[] = [];
     const [first, ...others] = found.blocks;
     const row = { ...asked, success, ...(first && checked.blockInput(first)) };
-    const one = await this.#one(row);
+    const one = await standing(this.#runner, done, () => this.#one(row));
+    const said = { started_at: one.began, way: one.way };
+    const behind = <T>(work: () => Promise<T>) => standing(this.#runner, { ...done, report: one.first.outcome }, work);
     if (first) blocks.push({ ...one.first, source: row.source! });
     // Each a statement of its own: where a process dies in between, the next answer says it again.
     for (const block of others) {
-      const next = { ...row, ...checked.blockInput(block), lease_id: null, elapsed_ms: null, started_at: one.began };
-      blocks.push({ ...(await this.#one(next)).first, source: next.source });
+      const next = { ...row, ...checked.blockInput(block), lease_id: null, elapsed_ms: null, ...said };
+      const { first: other } = await behind(() => this.#one(next));
+      blocks.push({ ...other, source: next.source });
     }
-    const noted = await this.#note(row.upstream_id, found, { started_at: one.began, actor: row.actor });
+    const when = { ...said, actor: row.actor };
+    const noted = await behind(() => this.#note(row.upstream_id, found, when));
     return {
       ...outcomeOf(one),
       closed: one.closed + noted.closed,
@@ -165,7 +172,9 @@ export class Reporting {
   async note(input: Note): Promise<Noted> {
     const row = noteInput(input);
     const found =
-      input.answer === undefined ? windowRows(input) : await this.#decode(row, checkAnswer(input.answer), input);
+      input.answer === undefined
+        ? windowRows(input, this.#decoding.now())
+        : await this.#decode(row, checkAnswer(input.answer), input);
     const { upstream_id, started_at, elapsed_ms, actor } = row;
     const when = { started_at, elapsed_ms, actor, ...(input.subject && { subject_type: input.subject }) };
     const { outcome, closed } = await this.#note(upstream_id, found, when);
@@ -180,7 +189,13 @@ export class Reporting {
       ageMs,
       speaks,
     }: Pick<Decoded, 'windows' | 'ageMs' | 'speaks'> & { facts?: Decoded['facts'] | undefined },
-    when: { started_at: string | null; elapsed_ms?: number | null; actor: string | null; subject_type?: string },
+    when: {
+      started_at: string | null;
+      elapsed_ms?: number | null;
+      way?: ReportRow['way'];
+      actor: string | null;
+      subject_type?: string;
+    },
   ): Promise<{ outcome: Noted['outcome']; closed: number }> {
     if (windows.length === 0) return { outcome: 'duplicate', closed: 0 };
     const subject_type = facts?.subject === 'quota_group' ? 'quota_group' : 'upstream';
@@ -193,9 +208,9 @@ export class Reporting {
     checkAnswer(answer);
     const upstream = row.upstream_id;
     const provider = this.#decoding.providers.get(upstream) ?? (await this.#provider(upstream));
-    const { rules, onDropped } = this.#decoding;
+    const { rules, onDropped, now } = this.#decoding;
     const [model, capability] = [input.model ?? null, input.capability ?? null];
-    const found = decoded(answer, { provider, model, capability, rules });
+    const found = decoded(answer, { provider, model, capability, rules, now: now() });
     for (const one of found.facts.dropped) onDropped({ ...one, upstream, provider });
     return found;
   }
@@ -210,15 +225,16 @@ export class Reporting {
   /** One report; where it says that many of a provider fail, the provider's block instead. */
   async #one(row: checked.ReportInput) {
     const answer = orThrow(await this.#runner.call(reportUpstream, row), { upstream: row.upstream_id });
-    const { provider, closed, began } = answer;
+    const { provider, closed, began, way } = answer;
     this.knows(row.upstream_id, provider);
+    if (answer.gated && !this.#runner.db.inTransaction) this.#decoding.onGated();
     for (const [policy, how] of answer.recoveries ?? []) this.#runner.observe('block.recover', how, { policy });
     const outcome = answer.outcome as Reported['outcome'];
     // Also of one that changes nothing: it may have held the row when others passed over it.
     const opens = !row.success && outcome !== 'noted' && row.subject_type === 'upstream';
     const wide = opens && row.kind === 'server_error' && row.scope === '' ? await this.#blockProvider(provider) : null;
     const { block, until, step } = wide?.block ? wide : (answer as ReportRow);
-    return { first: { outcome, block, until: instant(until), step: block === null ? null : step }, closed, began };
+    return { first: { outcome, block, until: instant(until), step: block === null ? null : step }, closed, began, way };
   }
 
   /**

@@ -2,7 +2,9 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { statement } from '../db/statement.ts';
-import { scopesOf, sharedBlocks, usable } from './usable.ts';
+import { type Reach, shutSubjects } from './candidates.ts';
+import { chosenOf, turnOf } from './choose.ts';
+import { scopesOf, usable } from './usable.ts';
 
 export interface SelectRow extends RawAnswer {
   upstream: string | null;
@@ -22,33 +24,10 @@ const columns = {
   sticky_ms: 'bigint',
 } as const;
 
-/** What a use moves on a block that lets it in: whoever read less than that counted trials before somebody else took one. */
-const moves = (from: string) =>
-  `(select coalesce(sum(b.uses + b.generation), 0) as moves from ${from} b where b.id = any (h.half_open)`;
-
-/** What nothing of its own keeps out. */
-const UNBLOCKED = 'u.blocked_until is null and u.quota_until is null';
-
-/** So many candidates of a range are looked at before the rest of it is. */
-const FIRST = 50;
-
-/** A range of candidates in order: the first ones apart, because only under a limit that it knows does the planner walk the index and not sort all of a large pool. */
-const inOrder = (which: string, order: string) => {
-  const range = `select u.* from recoup.upstreams u where u.pool = i.pool and u.priority = p and u.status = 'on' and ${which} order by ${order}`;
-  return `(${range} limit ${FIRST}) union all (${range} offset ${FIRST})`;
-};
-
 /**
  * Guard: on, no block in scope keeps it out, a slot free. By priority, then whose turn it is: a selection moves its turn on by 1/weight
  * seconds, and one that was away or is new comes in at the clock, or two seconds behind the next one's turn where those run ahead of it, so
  * that it does not make up for what it missed.
- *
- * Candidates come from index ranges per priority, walked lazily under the limit: those whose block's time is up, which get their trial
- * first, then those that have room again in a limit of their own or at their provider, then those without any of that, and last those of
- * which the provider says that little is left. Only one that the snapshot finds usable is locked, so that nobody's
- * transaction holds what it did not take. An upstream that somebody holds, or that has moved since the snapshot, is passed over: its
- * leases may be newer than what was counted. So is one under a half-open block of its group, provider or route that somebody holds, or
- * that has let another in since: trials there are counted across upstreams, and the row of one upstream does not guard that count.
  *
  * A sticky key has the upstream that it had last for as long as the snapshot finds that one usable, whatever its priority; where it
  * cannot be taken in this moment, nobody else is (`again`). Otherwise the key moves to the one that is picked. Of two first uses at once
@@ -57,10 +36,8 @@ const inOrder = (which: string, order: string) => {
  * A lease of that id which is still out is the answer to a repeat; one that lapsed is taken anew, as if it had never been, since its slot
  * may be another's. One in another pool is no repeat (`conflict`). Two that come with one id at once meet at its key, and the later one looks again. `none` therefore means "look again, or explain", never "all are out".
  */
-export const selectUpstream = statement<typeof columns, SelectRow>(
-  'upstream.select',
-  columns,
-  () => `
+const selecting = (reach: Reach) => () =>
+  `
 prior as materialized (
   select l.*, i.pool = (select pool from recoup.upstreams u where u.id = l.upstream_id) as same from input i
   cross join lateral (select upstream_id, lease_until from recoup.upstream_leases where id = i.lease_id and lease_until > recoup.clock()) l),
@@ -68,38 +45,19 @@ kept as materialized (
   select a.* from input i
   cross join lateral (
     select upstream_id, until from recoup.affinities where pool = i.pool and key = i.sticky and until > recoup.clock()) a),
+${shutSubjects(reach).trim()}
 stuck as materialized (
   select u.id from input i
   cross join kept k
   join recoup.upstreams u on u.id = k.upstream_id
   where u.status = 'on' and (u.blocked_until is null or u.blocked_until <= recoup.clock()) and ${usable('u', scopesOf('i'))}),
+${chosenOf('input', reach, {
+  first: `select u.*, false as rest, null::timestamptz as front from recoup.upstreams u where u.id = (select id from stuck)`,
+  unless: 'exists (select from stuck)',
+  where: 'not exists (select from prior)',
+})},
 pick as materialized (
-  select c.*, u.tid, u.part, h.half_open, i.lease_id, i.holder, recoup.clock() as now, recoup.clock() + i.lease_ms * interval '1 millisecond' as until
-  from input i
-  cross join lateral (
-    select u.* from recoup.upstreams u where u.id = (select id from stuck)
-    union all
-    select c.* from generate_series(0, 9) p
-    cross join lateral (
-      ${inOrder('u.blocked_until is not null and u.blocked_until <= recoup.clock() and (u.quota_until is null or u.quota_until <= recoup.clock())', 'u.blocked_until')}
-      union all
-      ${inOrder('u.blocked_until is null and u.quota_until is not null and u.quota_until <= recoup.clock()', 'u.quota_until')}
-      union all
-      ${inOrder(`${UNBLOCKED} and u.tight_until is not null and u.tight_until <= recoup.clock()`, 'u.tight_until')}
-      union all
-      ${inOrder(`${UNBLOCKED} and u.tight_until is null`, 'u.turn_at')}
-      union all
-      ${inOrder(`${UNBLOCKED} and u.tight_until is not null and u.tight_until > recoup.clock()`, 'u.tight_until')}
-      offset 0) c
-    where not exists (select from stuck)) c
-  cross join lateral (select ${sharedBlocks('c', scopesOf('i'))} as half_open offset 0) h
-  cross join lateral (
-    select u.ctid as tid, u.tableoid as part from recoup.upstreams u
-    where u.id = c.id and u.turn_at = c.turn_at and u.generation = c.generation for no key update skip locked) u
-  cross join lateral ${moves(`(
-    select b.id, b.uses, b.generation from recoup.blocks b where b.id = any (h.half_open) for no key update skip locked)`)}) now_is
-  where not exists (select from prior) and ${usable('c', scopesOf('i'))} and now_is.moves = ${moves('recoup.blocks')})
-  limit 1),
+  select c.*, i.lease_id, i.holder, c.now + i.lease_ms * interval '1 millisecond' as until from input i cross join chosen c),
 fresh as materialized (
   -- Moved on only now and then: not every use is worth a write.
   select from input i cross join pick p join kept k on k.upstream_id = p.id
@@ -119,19 +77,15 @@ leased as (
     route = excluded.route, scopes = excluded.scopes, credential_at = excluded.credential_at, holder = excluded.holder, leased_at = excluded.leased_at, lease_until = excluded.lease_until
     where l.lease_until <= recoup.clock()
   returning l.upstream_id as id, l.lease_until),
-won as (
-  update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now, (
-      select n.turn_at from recoup.upstreams n
-      where n.pool = p.pool and n.priority = p.priority and n.status = 'on' and ${UNBLOCKED.replaceAll('u.', 'n.')} and n.tight_until is null and n.id <> p.id
-      order by n.turn_at limit 1) - interval '2 seconds') + interval '1 second' / p.weight, used_at = p.now, quota_until = null,
-    tight_until = case when p.tight_until > p.now then p.tight_until end
-  from pick p join leased using (id) where u.ctid = p.tid and u.tableoid = p.part
-  returning u.id),
-let_in as (
-  update recoup.blocks b set uses = b.uses + 1 from pick p join leased using (id) where b.id = any (p.half_open)),
+${turnOf('pick p join leased using (id)')},
 given as (select upstream_id, lease_until from prior where same union all select * from leased)
 select json_build_array(json_build_object('ord', 1, 'outcome',
   case when exists (select from given) then 'selected' when exists (select from prior) then 'conflict' when exists (select from pick) or exists (select from stuck) then 'again' else 'none' end,
   'upstream', u.id, 'provider', u.provider, 'credential_ref', u.credential_ref, 'lease_until', g.lease_until))::text as answer
-from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id offset 0) u on true`,
-);
+from (values (1)) one left join given g on true left join lateral (select * from recoup.upstreams where id = g.upstream_id offset 0) u on true`;
+
+/** Of the first candidates of each range: it is smaller by a third, and almost always finds who is usable. */
+export const selectUpstream = statement<typeof columns, SelectRow>('upstream.select', columns, selecting('near'));
+
+/** Of all: said where it did not. */
+export const selectFurther = statement<typeof columns, SelectRow>('upstream.selectFurther', columns, selecting('far'));

@@ -8,7 +8,7 @@ import type { Estimate, Estimates } from './estimates.ts';
 import { explained, instant, whenBack } from './explained.ts';
 import type { selectInput } from './inputs.ts';
 import { readNearest } from './pools.ts';
-import { type SelectRow, selectUpstream } from './select.ts';
+import { type SelectRow, selectFurther, selectUpstream } from './select.ts';
 import { Turns } from './turns.ts';
 
 export interface Selected {
@@ -61,7 +61,9 @@ export class Selecting {
     for (let round = 0; ; round++) {
       // Where the key's own is in others' hands all the time, any is better than none; the key stays where it was.
       const key = round < STICKY_ROUNDS ? sticky : null;
-      const [answer] = await this.#runner.read(selectUpstream, [{ ...row, sticky: key, lease_id: id }]);
+      const input = [{ ...row, sticky: key, lease_id: id }];
+      let [answer] = await this.#runner.read(selectUpstream, input);
+      if (answer!.outcome === 'none') [answer] = await this.#runner.read(selectFurther, input);
       if (answer!.outcome === 'conflict')
         throw new Refusal('conflict', `Lease ${id} is out in another pool.`, { lease: id });
       if (answer!.outcome === 'selected') return this.#selected(id, answer!);

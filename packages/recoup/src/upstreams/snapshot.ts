@@ -25,6 +25,7 @@ const columns = {
   elapsed_ms: 'bigint',
   age_ms: 'bigint',
   subject_type: 'text',
+  way: 'jsonb',
   windows: 'jsonb',
   speaks: 'boolean',
   actor: 'text',
@@ -69,11 +70,14 @@ export const noteSnapshot = statement<typeof columns, NotedRow>(
 found as materialized (
   select i.*, u.*, recoup.clock() as now, recoup.clock() - coalesce(i.age_ms, 0) * interval '1 millisecond' as observed,
     least(coalesce(i.started_at, recoup.clock() - coalesce(i.elapsed_ms, i.age_ms, 0) * interval '1 millisecond'), recoup.clock()) as began,
-    case when i.subject_type = 'quota_group' and u.quota_group is not null then 'quota_group' else 'upstream' end as on_type,
-    case when i.subject_type = 'quota_group' then coalesce(u.quota_group, i.upstream_id) else i.upstream_id end as subject_id,
+    case when i.subject_type = 'quota_group' and w.quota_group is not null then 'quota_group' else 'upstream' end as on_type,
+    case when i.subject_type = 'quota_group' then coalesce(w.quota_group, i.upstream_id) else i.upstream_id end as subject_id,
     row_number() over (partition by i.upstream_id order by i.ord) as twin
   from input i
-  left join lateral (select true as there, quota_group, tight_until from recoup.upstreams where id = i.upstream_id) u on true),
+  left join lateral (select true as there, quota_group, tight_until from recoup.upstreams where id = i.upstream_id) u on true
+  cross join lateral (
+    -- As the report has it that this belongs to (see report.ts), else the group of now.
+    select case when i.way is null then u.quota_group else i.way->>'group' end collate "C" as quota_group) w),
 windows as materialized (
   select distinct on (f.ord, w.scope, w.name) f.ord, f.on_type, f.subject_id, f.now, f.observed, w.name collate "C" as name, w.scope collate "C" as scope,
     w.kind, w.length_ms, w.used, w.exhausted, f.observed + w.reset_ms * interval '1 millisecond' as resets_at

@@ -7,12 +7,17 @@
 const AT_ONCE = 2;
 
 export class Turns {
+  readonly #atOnce: number;
   readonly #pools = new Map<string, { running: number; waiting: (() => void)[] }>();
+
+  constructor(atOnce = AT_ONCE) {
+    this.#atOnce = atOnce;
+  }
 
   async take<T>(pool: string, work: () => Promise<T>): Promise<T> {
     const turns = this.#pools.get(pool) ?? { running: 0, waiting: [] };
     this.#pools.set(pool, turns);
-    if (turns.running >= AT_ONCE) await new Promise<void>((go) => turns.waiting.push(go));
+    if (turns.running >= this.#atOnce) await new Promise<void>((go) => turns.waiting.push(go));
     else turns.running += 1;
     try {
       return await work();

@@ -21,7 +21,7 @@ import { registerUpstream } from './register.ts';
 import { extendUpstream, releaseUpstream } from './release.ts';
 import { type Decoding, type Noted, orThrow, type Reported, Reporting } from './reporting.ts';
 import { type Selected, Selecting } from './selecting.ts';
-import { bookUse } from './uses.ts';
+import { bookUse, standing } from './uses.ts';
 
 /** The functions of one runner: of the handle, or of a transaction. */
 export class Upstreams {
@@ -97,8 +97,9 @@ export class Upstreams {
   ): Promise<{ outcome: CapacityOutcome<'upstream.release'> }> {
     check.onlyFields('release', used, ['use', 'key', 'model', 'capability']);
     const row = { lease_id: check.id('lease', lease) };
-    if (used.use) await bookUse(this.#runner, null, checked.scopesInput(used), used.use, { ...used, lease });
-    const answer = await this.#runner.call(releaseUpstream, row);
+    const scopes = checked.scopesInput(used);
+    const use = used.use ? await bookUse(this.#runner, null, scopes, used.use, { ...used, lease }) : null;
+    const answer = await standing(this.#runner, { use }, () => this.#runner.call(releaseUpstream, row));
     return { outcome: answer.outcome as 'released' };
   }
 

@@ -1,6 +1,7 @@
 // Whether an upstream may be used now: the one predicate of selection, explanation, health and lists, check by check.
 
 import { usedUp } from '../windows/rules.ts';
+import { stillGated } from './gates.ts';
 
 /** What an upstream row `u` shares with others. */
 const sharedOf = (u: string) =>
@@ -24,14 +25,19 @@ const trialsOut = (b: string) => {
       when 'provider' then ${since('provider')} else ${since('route')} end`;
 };
 
+/** Whether the open block `b` keeps out: `blocked`, `gated`, `trial`, or null. */
+export const checkOf = (b: string) => `case when ${b}.until is null or ${b}.until > recoup.clock() then 'blocked'
+    when ${stillGated(b)} then 'gated'
+    when ${trialsOut(b)} >= ${b}.trials then 'trial' end`;
+
 /**
  * The open blocks on the upstream `u` in the scopes (an array; the empty scope is everything), each with `check`: `blocked` until
- * its time is up or a person acts, then `trial` while as many uses are out as it lets in, then null: it keeps nobody out.
+ * its time is up or a person acts, then `gated` while a probe is to answer first, then `trial` while as many uses are out as it lets in,
+ * then null: it keeps nobody out.
  * The offset keeps the planner from looking at all blocks at once: subject by subject is right, whatever its statistics say.
  */
 export const blocksOn = (u: string, scopes: string, subjects = subjectsOf(u)) => `
-  select b.*, case when b.until is null or b.until > recoup.clock() then 'blocked'
-    when ${trialsOut('b')} >= b.trials then 'trial' end as "check"
+  select b.*, ${checkOf('b')} as "check"
   from ${subjects}
   cross join lateral (
     select * from recoup.blocks b

@@ -15,7 +15,7 @@ locked as materialized (
            greatest(recoup.clock(), last_entry_at) as at
     from recoup.wallets where id = i.wallet_id for no key update ${lock}) w),
 held as (
-  select i.*, w.id is not null as has_wallet, w.customer_id, w.status, w.balance, w.overdraft_limit, w.last_seq,
+  select i.*, w.id is not null as has_wallet, w.customer_id, w.status, w.balance, w.overdraft_limit, w.last_seq, w.next_expiry_at,
          coalesce(w.at, recoup.clock()) as at, recoup.clock() as now
   from input i full join locked w on w.id = i.wallet_id)`;
 
@@ -57,8 +57,10 @@ export const limitReached = `case when (select min(i.ord) from input i where i.w
  * written): up to two entries per input, of `type1`/`amount1` and `type2`/`amount2` (null: none), with `reason1`,
  * `reason2`, `key` and `actor`. seq and running balance go on from the held wallet, in the order of the inputs; the
  * wallet takes the last of them. The write to wallets is by key through ON CONFLICT: it can only be planned as that.
+ * Where credit of the wallet expires (`next_expiry_at` is set) and more came than went, it may have come back to credit whose time is past:
+ * that is to be looked at now. `expires` is what a statement knows of another instant, `kept` of the one that was written before.
  */
-export const bookEntries = `
+export const booking = (expires = 'null::timestamptz', kept = 'next_expiry_at') => `
 book as materialized (
   select d.*,
     d.last_seq + sum(case when booked then (type1 is not null)::int + (type2 is not null)::int else 0 end) over x as seq,
@@ -74,9 +76,22 @@ ent as (
     (b.seq, b.type2, b.amount2, b.balance_after, b.reason2)) e(seq, type, amount, balance, reason)
   where b.booked and (b.type1 is not null or b.type2 is not null) and e.type is not null),
 mov as (
-  insert into recoup.wallets (id, customer_id, balance, last_seq, last_entry_at)
-  select distinct on (wallet_id) wallet_id, customer_id, balance_after, seq, at
+  insert into recoup.wallets (id, customer_id, balance, last_seq, last_entry_at, next_expiry_at)
+  select distinct on (wallet_id) wallet_id, customer_id, balance_after, seq, at,
+    least(case when next_expiry_at is not null and balance_after > balance then at end, ${kept}, ${expires})
   from book where booked and (type1 is not null or type2 is not null)
   order by wallet_id, ord desc
   on conflict (id) do update set
-    balance = excluded.balance, last_seq = excluded.last_seq, last_entry_at = excluded.last_entry_at)`;
+    balance = excluded.balance, last_seq = excluded.last_seq, last_entry_at = excluded.last_entry_at, next_expiry_at = excluded.next_expiry_at)`;
+
+export const bookEntries = booking();
+
+/** Of a decision about a job at risk: credit that was kept for it is looked at now, in every wallet of the statement where credit expires. */
+export const bookDecided = `${booking('min(case when next_expiry_at is not null then at end) over (partition by wallet_id)')},
+looked as (
+  insert into recoup.wallets (id, customer_id, next_expiry_at)
+  select distinct on (wallet_id) wallet_id, customer_id, at from book b
+  where booked and next_expiry_at is not null
+    and not exists (select from book o where o.wallet_id = b.wallet_id and o.booked and (o.type1 is not null or o.type2 is not null))
+  order by wallet_id, ord desc
+  on conflict (id) do update set next_expiry_at = least(wallets.next_expiry_at, excluded.next_expiry_at))`;

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
-import { bookEntries, holdWallets, walletMoved, withoutWallet } from './booking.ts';
+import { booking, holdWallets, walletMoved, withoutWallet } from './booking.ts';
 
 export interface KeyedAnswer extends RawAnswer {
   seq: number;
@@ -11,6 +11,8 @@ export interface KeyedAnswer extends RawAnswer {
   at: string;
   type: string;
   job: string | null;
+  priority: number;
+  expires_at: string | null;
 }
 
 const columns = {
@@ -21,6 +23,8 @@ const columns = {
   reason: 'text',
   actor: 'text',
   note: 'text',
+  priority: 'smallint',
+  expires_at: 'timestamptz',
 } as const;
 
 /**
@@ -31,15 +35,18 @@ const keyed = (type: 'grant' | 'adjust', outcome: string) => (lock: string) =>
   `${holdWallets(lock)},
 judged as (
   select s.*, e.seq as old_seq, e.amount as old_amount, e.balance as old_balance, e.created_at as old_at, e.type as old_type, e.job_id as old_job_id,
+    g.expires_at as old_expires_at, coalesce(g.priority, 5) as old_priority,
     case
-      when e.seq is not null then case when e.type = '${type}' and e.amount = s.amount and e.job_id is not distinct from s.job_id then 'duplicate' else 'conflict' end
+      when e.seq is not null then case when e.type = '${type}' and e.amount = s.amount and e.job_id is not distinct from s.job_id
+        and coalesce(g.priority, 5) = coalesce(s.priority, 5) and g.expires_at is not distinct from s.expires_at then 'duplicate' else 'conflict' end
       when not has_wallet then ${withoutWallet('no_wallet')}
       when ${walletMoved}
         or row_number() over (partition by s.wallet_id, s.key order by s.ord) > 1 then 'again'
     end as refused
   from held s
   left join lateral (select seq, amount, balance, created_at, type, job_id from recoup.entries
-                     where wallet_id = s.wallet_id and key = s.key) e on true),
+                     where wallet_id = s.wallet_id and key = s.key) e on true
+  left join lateral (select priority, expires_at from recoup.grants where wallet_id = s.wallet_id and seq = e.seq) g on true),
 summed as (
   select s.*, balance + sum(amount) filter (where refused is null) over x as total,
     row_number() over x = 1 as first, bool_or(refused in ('again', 'busy')) over x as behind
@@ -58,7 +65,11 @@ done as (
   select s.*, outcome = '${outcome}' as booked, '${type}' as type1, amount as amount1, reason as reason1,
     null::text as type2, null::bigint as amount2, null::text as reason2
   from seen s),
-${bookEntries},
+${booking('min(case when booked then expires_at end) over (partition by wallet_id)')},
+termed as (
+  insert into recoup.grants (wallet_id, seq, priority, expires_at)
+  select wallet_id, seq, coalesce(priority, 5), expires_at
+  from book where booked and (coalesce(priority, 5) <> 5 or expires_at is not null)),
 noted as (
   insert into recoup.notes (wallet_id, seq, note)
   select wallet_id, seq, note from book where booked and note is not null)${answerEach('book', 'outcome', {
@@ -68,6 +79,8 @@ noted as (
     at: 'coalesce(old_at, at)',
     type: 'coalesce(old_type, type1)',
     job: 'old_job_id',
+    priority: 'old_priority',
+    expires_at: 'old_expires_at',
   })}`;
 
 export const grantEntry = statement<typeof columns, KeyedAnswer>('wallet.grant', columns, keyed('grant', 'granted'));

@@ -18,9 +18,13 @@ export interface Grant {
   actor?: string;
   /** Free text that can be erased. */
   note?: string;
+  /** When what is left of it expires; it stays unless set. An instant that is past already: at once. */
+  expiresAt?: Date;
+  /** What is used first: 0 to 9, 0 before 1; 5 unless set. Among equals what expires first, then the oldest. */
+  priority?: number;
 }
 
-export interface Adjust extends Omit<Grant, 'amount'> {
+export interface Adjust extends Omit<Grant, 'amount' | 'expiresAt' | 'priority'> {
   /** ±1 to ±(2^53 − 1). */
   amount: number;
   /** The job it is about. */
@@ -50,7 +54,8 @@ export interface OpenInput {
   overdraftLimit?: number;
 }
 
-const GRANT_FIELDS = ['wallet', 'key', 'amount', 'reason', 'actor', 'note'];
+const KEYED_FIELDS = ['wallet', 'key', 'amount', 'reason', 'actor', 'note'];
+const FIELDS = { grant: [...KEYED_FIELDS, 'expiresAt', 'priority'], adjust: [...KEYED_FIELDS, 'job'] };
 const OPEN_FIELDS = ['wallet', 'customer', 'unit', 'overdraftLimit'];
 
 /** An answer whose outcome is a code of the errors table, as the refusal it means. */
@@ -62,8 +67,8 @@ export function refusalOf(answer: RawAnswer, details: Record<string, unknown>): 
 
 export type KeyedRow = ReturnType<typeof keyedInput>;
 
-export function keyedInput(what: string, input: Grant | Adjust) {
-  check.onlyFields(what, input, what === 'adjust' ? [...GRANT_FIELDS, 'job'] : GRANT_FIELDS);
+export function keyedInput(what: keyof typeof FIELDS, input: Grant | Adjust) {
+  check.onlyFields(what, input, FIELDS[what]);
   const amount =
     what === 'grant'
       ? check.amount('amount', input.amount, 1)
@@ -77,11 +82,14 @@ export function keyedInput(what: string, input: Grant | Adjust) {
     reason: check.text('reason', input.reason, check.MAX_ID),
     actor: check.optionalId('actor', input.actor),
     note: check.text('note', input.note, 10_000),
+    priority: check.optionalInteger('priority', (input as Grant).priority, 0, 9),
+    expires_at: check.instant('expiresAt', (input as Grant).expiresAt),
   };
 }
 
 export function keyedAnswer<O extends string>(answer: KeyedAnswer, row: KeyedRow): KeyedEntry<O> | Refusal {
-  const was = { type: answer.type, seq: answer.seq, amount: answer.amount, job: answer.job };
+  const { type, seq: there, job, priority, expires_at: expiresAt } = answer;
+  const was = { type, seq: there, amount: answer.amount, job, priority, expiresAt };
   const details = { wallet: row.wallet_id, key: row.key, ...(answer.outcome === 'conflict' ? { booked: was } : {}) };
   const refusal = refusalOf(answer, details);
   if (refusal) return refusal;

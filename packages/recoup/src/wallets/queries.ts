@@ -21,6 +21,8 @@ export interface BalanceRow {
   atRisk: number;
   lastSeq: number;
   lastEntryAt: string | null;
+  /** When its credit has to be looked at; null: none of it ever expires. */
+  nextExpiryAt: string | null;
 }
 
 /** A wallet's balance and what stands behind it. */
@@ -35,7 +37,7 @@ select coalesce(json_agg(json_build_object('wallet', id, 'customer', customer_id
                     and j.state in ('queued', 'running', 'waiting') and j.refunded_at is null), 0),
   'atRisk', coalesce((select sum(price) from recoup.jobs j where j.wallet_id = w.id
                     and j.refunded_at is not null and j.succeeded_at is null and j.canceled_at is null), 0),
-  'lastSeq', last_seq, 'lastEntryAt', last_entry_at)), '[]')::text as answer
+  'lastSeq', last_seq, 'lastEntryAt', last_entry_at, 'nextExpiryAt', next_expiry_at)), '[]')::text as answer
 from w`,
 );
 

@@ -3,6 +3,7 @@ import type { Runner } from '../db/runner.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
 import * as check from '../input.ts';
 import type { Outcome } from '../outcomes.ts';
+import { type Expiring, expiringOf, type Remainder, remaindersOf } from './credit-answers.ts';
 import { adjustEntry, grantEntry } from './grant.ts';
 import {
   type Adjust,
@@ -28,8 +29,9 @@ import {
   listEntries,
   riskAt,
 } from './queries.ts';
-import { listRemainders, type RemainderRow } from './remainders.ts';
+import { listCredit, readCredit } from './remainders.ts';
 
+export type { Remainder } from './credit-answers.ts';
 export type { Adjust, Grant, KeyedEntry, Opened, OpenInput } from './inputs.ts';
 export { refusalOf } from './inputs.ts';
 export type { WalletRow } from './list.ts';
@@ -39,14 +41,12 @@ export interface Entry extends Omit<EntryRow, 'createdAt'> {
   createdAt: Date;
 }
 
-/** What is left of one grant, or of another entry that gave credit. */
-export interface Remainder extends Omit<RemainderRow, 'createdAt'> {
-  createdAt: Date;
-}
-
 /** What a wallet holds. */
-export interface Balance extends Omit<BalanceRow, 'lastEntryAt'> {
-  /** Credits that will expire; empty while no grant expires. */
+export interface Balance extends Omit<BalanceRow, 'lastEntryAt' | 'nextExpiryAt'> {
+  /**
+   * What is left of credit that expires, and when: the next first. With an instant that is past: kept while jobs whose refund it may be can still
+   * succeed. What is due to expire is in `booked` until it is booked, and neither here nor in `spendable`.
+   */
   expiring: { amount: number; at: Date }[];
   lastEntryAt: Date | null;
 }
@@ -149,11 +149,27 @@ export class Wallets {
       [...new Set(ids)].map((wallet_id) => ({ wallet_id })),
     );
     const found = new Map(rows.map((row) => [row.wallet, row]));
+    const expiring = await this.#expiring(rows);
     return ids.map((wallet) => {
       const row = found.get(wallet);
       if (!row) return new Refusal('no_wallet', undefined, { wallet });
-      return { ...row, expiring: [], lastEntryAt: row.lastEntryAt === null ? null : new Date(row.lastEntryAt) };
+      const { nextExpiryAt: _, ...balance } = row;
+      const { amounts, due } = expiring.get(wallet) ?? { amounts: [], due: 0 };
+      return {
+        ...balance,
+        spendable: Math.max(row.spendable - due, 0),
+        expiring: amounts,
+        lastEntryAt: row.lastEntryAt === null ? null : new Date(row.lastEntryAt),
+      };
     });
+  }
+
+  /** Of the wallets with credit that expires: what expires when, and what is due and not booked yet. */
+  async #expiring(rows: readonly BalanceRow[]): Promise<Map<string, Expiring>> {
+    const some = rows.filter(({ nextExpiryAt }) => nextExpiryAt !== null).map(({ wallet }) => ({ wallet_id: wallet }));
+    if (some.length === 0) return new Map();
+    const credit = await this.#runner.read(readCredit, some);
+    return new Map(credit.map((row) => [row.wallet, expiringOf(row)]));
   }
 
   /**
@@ -175,8 +191,8 @@ export class Wallets {
   }
 
   /**
-   * Unused credit by grant, wallet by wallet in the order of their ids: oldest credit is used first, so that what is left
-   * is the newest; the remainders of a wallet sum to max(booked, 0). One page of at most `limit` wallets (1 to 1,000; 100
+   * Unused credit by grant, wallet by wallet in the order of their ids, in each in the order of its use: by priority, then what expires first,
+   * then the oldest. The remainders of a wallet sum to max(booked, 0). One page of at most `limit` wallets (1 to 1,000; 100
    * unless set); `cursor` is the wallet to go on behind, null where that was all.
    */
   async remainders(
@@ -189,9 +205,8 @@ export class Wallets {
       after_wallet: check.optionalId('cursor', options.cursor),
       count: check.optionalInteger('limit', options.limit, 1, PAGE) ?? 100,
     };
-    const [page] = await this.#runner.read(listRemainders, [input]);
-    const remainders = page!.remainders.map((row) => ({ ...row, createdAt: new Date(row.createdAt) }));
-    return { remainders, cursor: page!.cursor };
+    const [page] = await this.#runner.read(listCredit, [input]);
+    return { remainders: page!.credit.flatMap(remaindersOf), cursor: page!.cursor };
   }
 
   /**

@@ -18,12 +18,14 @@ export const decided = (outcome: string) =>
   answerEach(
     'seen s',
     `case when verdict = '${outcome}' and not exists (select from won w where w.ord = s.ord) then 'again' else verdict end`,
-    { subject: 'subject_type' },
+    { subject: 'subject_type', subject_id: 'subject_id' },
   );
 
 /** Of what the limit is, for the metrics; null: there is none. */
 export interface DecidedRow extends RawAnswer {
   subject: string | null;
+  /** Whose it is. */
+  subject_id: string | null;
 }
 
 /** A window began without a use: told to the metrics with what it is of; limits have too many names and scopes for that. */

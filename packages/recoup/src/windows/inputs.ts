@@ -71,10 +71,15 @@ export function subjectOf(input: LimitSubject, required: boolean): { type: strin
   return first === undefined ? null : { type: first[1], id: check.id(first[0], input[first[0]]) };
 }
 
-/** A zone by the name of a place: offsets and abbreviations know no summer, and not every machine reads them alike. */
-function zone(value: unknown): string {
+/**
+ * A zone by the name of a place, or UTC: offsets and abbreviations know no summer, and not every machine reads them alike. `Etc/GMT+5` is an
+ * offset too, and five hours behind UTC, not ahead: whoever writes it mostly means the other.
+ */
+export function zone(value: unknown): string {
   const name = check.id('zone', value);
   const rule = `must be an IANA time zone such as Europe/Berlin, or UTC; got ${JSON.stringify(name)}`;
+  if (/^Etc\/(?!UTC$)/i.test(name))
+    throw new InvalidInput('zone', `${rule}: Etc/… names no place, and its signs are the other way round`);
   if (!/^(UTC|[A-Za-z]+\/[A-Za-z0-9_+/-]+)$/.test(name)) throw new InvalidInput('zone', rule);
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

@@ -5,8 +5,8 @@ import { answerEach, type Columns, type Statement, statement } from '../db/state
 import { bookedAt, isSecond, nextWindow, prunesAt, ROW, sinceOf } from './rules.ts';
 
 export interface UseRow extends RawAnswer {
-  /** The subject whose own limit of everything is used up with this, where it is one of the type that was asked for. */
-  full: string | null;
+  /** The subject whose own limit of everything is used up with this, or is in another window now, where it is one of the type that was asked for. */
+  turned: string | null;
 }
 
 const columns = { key: 'text', scopes: 'jsonb', used: 'jsonb' } as const;
@@ -22,10 +22,10 @@ const end = 'coalesce(next[2], window_end)';
  * key's index decides who was first; only what it took is added up. The write is by key through ON CONFLICT, as with money: it finds the newest
  * version of the row. Inputs that meet a limit that somebody holds wait for it together, whoever they are of: it may be one that all share.
  *
- * `of`: what the input has besides, and `subjects`, SQL that gives its subjects (`subject.type`, `subject.id`) behind `from input i`. `filled`: the
+ * `of`: what the input has besides, and `subjects`, SQL that gives its subjects (`subject.type`, `subject.id`) behind `from input i`. `told`: the
  * type of subject that is told of.
  */
-export const useOf = <const C extends Columns>(of: C, subjects: string, filled: string) =>
+export const useOf = <const C extends Columns>(of: C, subjects: string, told: string) =>
   statement(
     'window.use',
     { ...of, ...columns },
@@ -67,18 +67,19 @@ counted_on as (
   from moved where added is not null
   on conflict (id) do update set total = excluded.total, total_before = excluded.total_before, window_start = excluded.window_start,
     window_end = excluded.window_end, last_at = excluded.last_at, rolls_at = excluded.rolls_at),
-filled as materialized (
+edged as materialized (
   select limit_id, subject_type, subject_id from moved m
-  where added is not null and scope = '' and total + added - case when next is null or kind = 'rolling' then ${sinceOf('m')} else total end >= amount),
+  where added is not null and scope = '' and (total + added - case when next is null or kind = 'rolling' then ${sinceOf('m')} else total end >= amount
+    or next is not null and not coalesce(${isSecond('window_start', 'window_end')}, false))),
 done as (
   select i.ord, coalesce(bool_or(s.busy), false) as busy, coalesce(bool_or(b.key is not null and s.nth = 1), false) as booked,
-    coalesce(bool_or(s.counts), false) as counts, min(f.subject_id collate "C") filter (where f.subject_type = '${filled}') as full_id, min(s.held_id) as held_id
+    coalesce(bool_or(s.counts), false) as counts, min(f.subject_id collate "C") filter (where f.subject_type = '${told}') as turned_id, min(s.held_id) as held_id
   from input i full join seen s on s.ord = i.ord full join booked b on b.limit_id = s.limit_id and b.key = s.key
-  full join filled f on f.limit_id = s.limit_id
+  full join edged f on f.limit_id = s.limit_id
   group by i.ord)${answerEach(
     'done',
     `case when busy then 'busy' when booked then 'booked' when counts then 'duplicate' else 'none' end`,
-    { full: 'full_id', held: 'held_id' },
+    { turned: 'turned_id', held: 'held_id' },
   )}`,
     { holds: 'limit_id' },
   ) as Statement<C & typeof columns, UseRow>;

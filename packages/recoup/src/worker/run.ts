@@ -104,7 +104,7 @@ export class Run {
   }
 
   #work(): Work {
-    const { job, payload, earlier } = this.#leased;
+    const { job, payload, earlier, upstream } = this.#leased;
     return {
       wallet: job.wallet,
       id: job.id,
@@ -112,6 +112,7 @@ export class Run {
       payload,
       job,
       earlier,
+      upstream: upstream ?? null,
       signal: this.#abort.signal,
       note: async (upstreamRef) => {
         const { outcome } = await this.#context.jobs.extend({ ...this.#key, ...this.#leaseMs(), upstreamRef });
@@ -179,8 +180,12 @@ export class Run {
       ...(finalPrice === undefined ? {} : { finalPrice }),
       ...(upstreamRef === undefined ? {} : { upstreamRef }),
     };
+    // What was done with an upstream says that it works; what a check has found was done before.
+    const joined = this.#leased.upstream && !(done instanceof CheckedDone);
+    const said = { answer: done.answer ?? { status: 200 }, ...(done.use && { use: done.use }) };
     try {
-      await this.#context.jobs.succeed({ ...key, result, ...more });
+      if (joined) await this.#context.jobs.report({ ...key, result, ...more, ...said });
+      else await this.#context.jobs.succeed({ ...key, result, ...more });
     } catch (error) {
       // Canceled meanwhile: the result must not be handed out, and nothing is left to report.
       if (error instanceof Refusal && (error.code === 'canceled' || error.code === 'pruned')) return;
@@ -195,6 +200,7 @@ export class Run {
 
   async #fail(threw: unknown): Promise<void> {
     const { jobs } = this.#context;
+    if (await this.#failWith(threw)) return;
     const cause = this.#abort.signal.aborted ? (this.#abort.signal.reason as Aborted).cause : undefined;
     // Not this run's job any more: of what it could say only a definitive failure of its attempt would be heard.
     if (cause === 'canceled' || cause === 'succeeded' || (cause === 'lease_lost' && !isDefinitive(threw))) return;
@@ -229,6 +235,22 @@ export class Run {
         retryable: retryable !== false,
       });
     }
+  }
+
+  /** With what the provider answered, whoever has the job now: it is news of the upstream in any case. Whether there was such an answer. */
+  async #failWith(threw: unknown): Promise<boolean> {
+    if (!(threw instanceof Failure && threw.answer && this.#leased.upstream)) return false;
+    const { answer, upstreamRef } = threw;
+    try {
+      await this.#context.jobs.report({ ...this.#key, answer, ...(upstreamRef === undefined ? {} : { upstreamRef }) });
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'canceled') return true;
+      if (!isInvalid(error)) throw error;
+      // The failure stands, whatever was wrong with the answer.
+      this.#context.onError(error);
+      return false;
+    }
+    return true;
   }
 
   /** Reports again for as long as the database does not answer; if this process goes first, the lease recovers the job. */

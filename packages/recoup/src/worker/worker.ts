@@ -5,7 +5,7 @@ import type { Tracer } from '../db/tracing.ts';
 import { InvalidInput, Refusal } from '../errors.ts';
 import * as input from '../input.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { LeasedJob } from '../jobs/signals.ts';
+import type { Claimed, LeasedJob } from '../jobs/signals.ts';
 import type { Waking } from '../waking.ts';
 import type { Check, Handler } from './handler.ts';
 import { Run } from './run.ts';
@@ -21,6 +21,9 @@ export interface WorkOptions {
   leaseMs?: number;
   /** Asked before a job runs again after a presumed failure: did the upstream do it after all? */
   check?: Check;
+  /** Where the queue has a pool: the model or capability that the upstreams are used for. */
+  model?: string;
+  capability?: string;
   /** How long `stop()` lets handlers finish before it aborts and releases them, in ms; 20,000 unless set. */
   drainMs?: number;
   /** How long an aborted handler may take to return before the worker reports without it, in ms; 1,000 unless set. */
@@ -31,7 +34,7 @@ export interface WorkOptions {
 
 /** What a worker works on: a handle of this process, or a server that is asked over a wire. */
 export interface WorkerContext {
-  jobs: Pick<Jobs, 'lease' | 'extend' | 'handOver' | 'release' | 'fail' | 'succeed'>;
+  jobs: Pick<Jobs, 'claim' | 'extend' | 'handOver' | 'release' | 'fail' | 'succeed' | 'report'>;
   waking: Pick<Waking, 'count' | 'wait'>;
   /** Milliseconds until the queue's next job is due; null where that is not known. */
   dueInMs: (queue: string) => Promise<number | null>;
@@ -41,7 +44,7 @@ export interface WorkerContext {
   tracer?: Tracer | undefined;
 }
 
-const FIELDS = ['concurrency', 'timeoutMs', 'leaseMs', 'check', 'drainMs', 'graceMs', 'name'];
+const FIELDS = ['concurrency', 'timeoutMs', 'leaseMs', 'check', 'drainMs', 'graceMs', 'name', 'model', 'capability'];
 
 export class Worker {
   readonly queue: string;
@@ -70,6 +73,7 @@ export class Worker {
     this.#concurrency = input.optionalInteger('concurrency', options.concurrency, 1, 500) ?? 10;
     for (const field of ['timeoutMs', 'drainMs', 'graceMs'] as const) input.duration(field, options[field]);
     input.optionalInteger('leaseMs', options.leaseMs, 100, 86_400_000);
+    for (const field of ['model', 'capability'] as const) input.optionalId(field, options[field]);
     this.#handler = handler;
     this.#options = options;
     this.#context = context;
@@ -128,19 +132,21 @@ export class Worker {
       }
       const seen = waking.count(this.queue);
       try {
-        const leaseMs = this.#options.leaseMs;
-        const leased = await jobs.lease({
+        const { leaseMs, model, capability } = this.#options;
+        const { jobs: leased, out } = await jobs.claim({
           queue: this.queue,
           count: Math.min(free, 500),
           worker: this.name,
           requestId,
           ...(leaseMs === undefined ? {} : { leaseMs }),
+          ...(model === undefined ? {} : { model }),
+          ...(capability === undefined ? {} : { capability }),
         });
         // Only an answer that arrived uses up the request id: a lost one is asked for again.
         requestId = randomUUID();
         failures = 0;
         for (const job of leased) this.#start(job);
-        if (leased.length === 0) await waking.wait(this.queue, await this.#pause(), signal, seen);
+        if (leased.length === 0) await waking.wait(this.queue, await this.#pause(out), signal, seen);
       } catch (error) {
         failures += 1;
         if (!(error instanceof Refusal && error.retryable)) this.#context.onError(error as Error);
@@ -149,9 +155,10 @@ export class Worker {
     }
   }
 
-  /** How long to sleep: until the queue's next job is due, at most the poll's cap. */
-  async #pause(): Promise<number> {
+  /** How long to sleep: until the queue's next job is due, or its pool is expected back, at most the poll's cap. */
+  async #pause(out: Claimed['out']): Promise<number> {
     const { dueInMs, pollMs } = this.#context;
+    if (out) return Math.min(out.retryAfterMs, pollMs);
     const inMs = await dueInMs(this.queue);
     // Due already and yet not leased: a paused queue, or a row held by somebody.
     if (inMs === null || inMs <= 0) return pollMs;

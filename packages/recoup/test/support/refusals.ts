@@ -1,5 +1,6 @@
 // Breaks a rule of the schema by hand and tells what was refused by it, what was taken, and what is fine and was refused.
-import { BROKEN, FINE, REWRITTEN, ROWS, type Row, TWICE } from './violations.ts';
+import { REWRITTEN } from './rewritten.ts';
+import { BROKEN, FINE, ROWS, type Row, TWICE } from './violations.ts';
 
 /** A connection in a transaction. */
 export type Query = (sql: string, values?: unknown[]) => Promise<unknown>;

@@ -1,6 +1,8 @@
 // Rows that break a rule of the schema and nothing else, for every rule, beside rows that are fine.
 import * as capacity from './violations-of-capacity.ts';
 import * as events from './violations-of-events.ts';
+import * as probes from './violations-of-probes.ts';
+import * as subscriptions from './violations-of-subscriptions.ts';
 import * as windows from './violations-of-windows.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -24,13 +26,24 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   entries: { wallet_id: 'w', seq: 1, type: 'grant', amount: 5, balance: 5, key: 'k', created_at: AT, tx: '1' },
   notes: { wallet_id: 'w', seq: 1, note: 'n' },
+  grants: { wallet_id: 'w', seq: 1, priority: 5, expires_at: AT },
+  grant_entries: { wallet_id: 'w', seq: 2, of_seq: 1 },
   queues: {
     ...{ id: 'q', refund_on: 'final', backoff_base_ms: 0, backoff_max_ms: 0, retry_after_max_ms: 0, max_failures: 1 },
-    ...{ max_releases: 0, lease_ms: 100, paused: false },
+    ...{ max_releases: 0, max_upstream_errors: 0, lease_ms: 100, paused: false },
   },
   jobs: {
     ...{ wallet_id: 'w', id: 'j', queue: 'q', state: 'running', price: 1, priority: 0, refund_on: 'failure' },
-    ...{ max_failures: 2, attempt: 1, failures: 0, releases: 0, lease_until: AT, submitted_at: AT, payload_bytes: 0 },
+    ...{
+      max_failures: 2,
+      attempt: 1,
+      failures: 0,
+      releases: 0,
+      upstream_errors: 0,
+      lease_until: AT,
+      submitted_at: AT,
+      payload_bytes: 0,
+    },
   },
   attempts: {
     ...{ wallet_id: 'w', job_id: 'j', attempt: 1, ended_as: 'released', job_state: 'queued', ended_at: AT, tx: '1' },
@@ -42,6 +55,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
   migrations: { number: 99, name: 'n', checksum: 'c', compatible_from: 1, applied_at: AT },
   ...capacity.ROWS,
   ...events.ROWS,
+  ...probes.ROWS,
+  ...subscriptions.ROWS,
   ...windows.ROWS,
 };
 
@@ -103,9 +118,12 @@ export const FINE: Readonly<Record<string, readonly Row[]>> = {
     { scopes: ['viewer'], customer_id: 'c' },
     { scopes: ['app', 'worker', 'viewer', 'support', 'operator', 'admin'] },
   ],
+  grants: [{ priority: 0, expires_at: null }, { priority: 9 }],
   epochs: [{ number: 32767 }],
   ...capacity.FINE,
   ...events.FINE,
+  ...probes.FINE,
+  ...subscriptions.FINE,
   ...windows.FINE,
 };
 
@@ -116,6 +134,9 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   wallets_overdraft_limit: [{ overdraft_limit: -1 }, { overdraft_limit: BIG }],
   wallets_last_seq: [{ last_seq: -1 }],
   wallets_untouched: [{ balance: 1 }, { last_entry_at: AT }],
+  grants_priority: [{ priority: -1 }, { priority: 10 }],
+  grants_terms: [{ expires_at: null }],
+  grant_entries_of_seq: [{ of_seq: 2 }],
   wallets_touched: [{ last_seq: 1 }],
   entries_seq: [{ seq: 0 }],
   entries_type: [{ type: 'gift' }],
@@ -161,6 +182,8 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   queues_max_failures: [{ max_failures: 0 }, { max_failures: 1_000_001 }],
   queues_max_releases: [{ max_releases: -1 }, { max_releases: 1_000_001 }],
   queues_lease: [{ lease_ms: 99 }, { lease_ms: 86_400_001 }],
+  queues_max_upstream_errors: [{ max_upstream_errors: -1 }, { max_upstream_errors: 1_000_001 }],
+  jobs_upstream_errors: [{ upstream_errors: -1 }],
   jobs_state: [{ state: 'lost', lease_until: null }],
   jobs_price: [{ price: -1 }, { price: BIG }],
   jobs_final_price: [-1, BIG].map((final_price) => ({ ...succeeded, settled_at: AT, final_price })),
@@ -216,6 +239,8 @@ export const BROKEN: Readonly<Record<string, readonly Row[]>> = {
   epochs_number: [{ number: -1 }, { number: 32768 }],
   ...capacity.BROKEN,
   ...events.BROKEN,
+  ...probes.BROKEN,
+  ...subscriptions.BROKEN,
   ...windows.BROKEN,
 };
 
@@ -229,6 +254,8 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   ],
   entries_once_per_key: [{}, { ...later, type: 'adjust' }],
   notes_pkey: [{}, { note: 'other' }],
+  grants_pkey: [{}, { priority: 1 }],
+  grant_entries_pkey: [{}, { of_seq: 0 }],
   queues_pkey: [{}, { paused: true }],
   jobs_pkey: [{}, queued],
   attempts_pkey: [{}, { job_state: 'dead' }],
@@ -239,17 +266,7 @@ export const TWICE: Readonly<Record<string, readonly [Row, Row]>> = {
   migrations_pkey: [{}, { name: 'other' }],
   ...capacity.TWICE,
   ...events.TWICE,
+  ...probes.TWICE,
+  ...subscriptions.TWICE,
   ...windows.TWICE,
 };
-
-/** What would rewrite history, by the trigger that refuses it: also where no row would match. */
-export const REWRITTEN: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ['entries', 'epochs', 'block_events', 'upstream_events', 'inbox_notes', 'alert_events'].map((table) => [
-    `${table}_append_only`,
-    [
-      `update recoup.${table} set ${{ inbox_notes: 'note', alert_events: 'subject' }[table] ?? 'reason'} = null where false`,
-      `delete from recoup.${table} where false`,
-      `truncate recoup.${table}`,
-    ],
-  ]),
-);

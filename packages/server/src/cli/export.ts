@@ -35,7 +35,20 @@ const ENTRY = [
   'actor',
   'createdAt',
 ];
-const GRANT = ['wallet', 'customer', 'unit', 'seq', 'type', 'key', 'reason', 'amount', 'remaining', 'createdAt'];
+const GRANT = [
+  'wallet',
+  'customer',
+  'unit',
+  'seq',
+  'type',
+  'key',
+  'reason',
+  'amount',
+  'remaining',
+  'priority',
+  'expiresAt',
+  'createdAt',
+];
 
 export function addExport(program: Command, tools: Tools): void {
   const group = program.command('export').description('the ledger and the unused credit, for accounting');
@@ -48,9 +61,7 @@ export function addExport(program: Command, tools: Tools): void {
     .option('--cursor-file <file>', 'read the cursor from here if it is there, and keep it here page by page')
     .action((options: EntriesOptions) => exportEntries(tools, options));
   withFormat(
-    group
-      .command('grants')
-      .description('unused credit by grant: the oldest credit is used first, a debt is paid before'),
+    group.command('grants').description('unused credit by grant in the order of its use; a debt is paid before'),
   ).action((options: Format & Filter) => exportGrants(tools, options));
 }
 

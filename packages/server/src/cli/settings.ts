@@ -66,8 +66,12 @@ export const SETTINGS = {
   },
   webhooksToPrivate: {
     kind: 'flag',
-    about: 'send webhooks to loopback, private and link-local addresses too',
+    about: 'send webhooks and probes to loopback, private and link-local addresses too',
     fallback: false,
+  },
+  probeCredentials: {
+    kind: 'text',
+    about: 'a file with secrets by the references of upstreams (YAML or JSON), for pools that are asked over HTTP',
   },
   decoderRules: {
     kind: 'text',
@@ -122,6 +126,13 @@ export const SETTINGS = {
     fallback: [],
     secret: true,
     problem: signing,
+  },
+  paymentStripe: {
+    kind: 'list',
+    about: 'signing secrets of a webhook endpoint of Stripe (whsec_…)',
+    fallback: [],
+    secret: true,
+    problem: like(/^whsec_[\x21-\x7e]{8,500}$/, 'must hold signing secrets of Stripe: whsec_…'),
   },
   webhookFal: {
     kind: 'list',

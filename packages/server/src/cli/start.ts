@@ -36,6 +36,7 @@ function serviceOptions(settings: Settings, url: string, decoderRules: Rules | u
     maxWaiting: settings.maxWaiting!,
     stopDelayMs: settings.stopDelayMs!,
     webhooksToPrivate: settings.webhooksToPrivate!,
+    ...(settings.probeCredentials === undefined ? {} : { probeCredentials: settings.probeCredentials }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(settings.verifyEveryMs === undefined ? {} : { verifyEveryMs: settings.verifyEveryMs }),
     webhookSecrets: {
@@ -43,6 +44,7 @@ function serviceOptions(settings: Settings, url: string, decoderRules: Rules | u
       generic: settings.webhookGeneric!,
       fal: settings.webhookFal!,
     },
+    paymentSecrets: { stripe: settings.paymentStripe!, generic: settings.webhookGeneric! },
     server: { logger: settings.logLevel === 'silent' ? false : { level: settings.logLevel! } },
   };
 }

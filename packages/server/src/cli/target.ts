@@ -8,6 +8,7 @@ import { Keys } from '../keys/keys.ts';
 import { checkFields } from '../operations/check.ts';
 import type { Context, Operation, StreamEvent } from '../operations/operation.ts';
 import { requestOf } from '../operations/request.ts';
+import { PaymentHooks } from '../payments/hooks.ts';
 import { Callbacks } from '../webhooks/callbacks.ts';
 import type { Output } from './output.ts';
 import { readRulesFile } from './rules.ts';
@@ -67,11 +68,12 @@ async function local(settings: Settings, output: Output): Promise<Target> {
       ...(decoderRules && { decoderRules }),
     });
     const callbacks = new Callbacks(recoup, settings.publicUrl ? { publicUrl: settings.publicUrl } : {});
+    const payments = new PaymentHooks(recoup);
     const caller = { key: null, scopes: ['admin'], customer: null } as const;
     return {
       ask: (operation, input, signal) => {
         checkFields(operation, input);
-        const context: Context = { recoup, keys: new Keys(recoup), callbacks, caller, signal };
+        const context: Context = { recoup, keys: new Keys(recoup), callbacks, payments, caller, signal };
         const answer = operation.run(context, input);
         return operation.stream ? data(answer as AsyncIterable<StreamEvent>) : answer;
       },

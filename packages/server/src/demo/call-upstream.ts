@@ -15,7 +15,7 @@ export interface Call {
 
 /** The provider said something about the account, not about the job: nothing was done. */
 export class AccountRefused extends Failure {
-  readonly answer: ProviderAnswer;
+  override readonly answer: ProviderAnswer;
   constructor(answer: ProviderAnswer, retryAfterMs?: number) {
     super(`upstream ${answer.status}`, { verdict: 'definitive', ...(retryAfterMs ? { retryAfterMs } : {}) });
     this.answer = answer;

@@ -57,7 +57,7 @@ export class Metrics {
   readonly #sweptAt = this.#gauge('recoup_sweep_timestamp_seconds', 'When the last pass of the sweeps here ended.');
   readonly #swept = this.#counter(
     'recoup_swept_total',
-    'What the sweeps here did: jobs lapsed, pruned, failed to lapse.',
+    'What the sweeps here did: jobs lapsed and pruned, credit expired, what failed.',
     ['what'],
   );
   readonly #background = this.#counter('recoup_background_errors_total', 'Errors of no request, by code.', ['code']);

@@ -25,11 +25,15 @@ const PROBLEM: Json = {
 
 const TAGS: Record<string, string> = {
   wallets: 'Balances and the entries behind them.',
+  plans: 'What a period of a subscription grants.',
+  subscriptions: 'Subscriptions: at most one of a customer lives.',
+  payments: 'What providers of payments say, and the credit that follows.',
   jobs: 'Priced pieces of work: submit, signals, reads.',
   upstreamRefs: 'Signals by the reference that an upstream gave.',
   queues: 'Work for workers in any language, and the settings of queues.',
   upstreams: 'Accounts at providers: select, report, and what is known of them.',
   blocks: 'What keeps upstreams out.',
+  probes: 'Asking whether upstreams work again.',
   limits: 'What upstreams may use in a window, by us.',
   inbox: 'What needs a person.',
   pools: 'Upstreams of one kind, together.',

@@ -5,6 +5,7 @@ import { Refusal, type Verified } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
 import { bind } from '../operations/bound.ts';
 import { bodyLimit, type Caller, type Context, type Operation, type StreamEvent } from '../operations/operation.ts';
+import type { PaymentHooks } from '../payments/hooks.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import type { Access } from './access.ts';
 import { loggable, problemOf, refusalFor } from './problem.ts';
@@ -29,6 +30,7 @@ export interface RouteContext {
   recoup: Context['recoup'];
   keys: Keys;
   callbacks: Callbacks;
+  payments: PaymentHooks;
   access: Access;
   waits: Waits;
   spans: Spans | undefined;
@@ -114,12 +116,12 @@ async function answer(request: FastifyRequest, reply: FastifyReply, operation: O
   const caller = request.caller ?? { key: null, scopes: [], customer: null };
   const wait = context.waits.begin(reply.raw, operation.waits === true || operation.stream !== undefined);
   try {
-    const { recoup, keys, callbacks } = context;
+    const { recoup, keys, callbacks, payments } = context;
     const raw = { headers: request.headers, body: request.rawBody ?? Buffer.alloc(0) };
     const { spans } = context;
     // With a tracer, jobs are submitted in the request's own span, which is a child of the header's.
     const traceparent = spans ? undefined : traceparentOf(request);
-    const inner: Context = { recoup, keys, callbacks, caller, signal: wait.signal, raw, traceparent };
+    const inner: Context = { recoup, keys, callbacks, payments, caller, signal: wait.signal, raw, traceparent };
     if (caller.customer !== null) await bind(inner, operation, input, caller.customer);
     const run = () => operation.run(inner, input);
     const result = spans ? spans.within(request, run) : run();

@@ -11,6 +11,7 @@ import Fastify, {
 import { type Recoup, Refusal } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
 import { operations } from '../operations/operations.ts';
+import type { PaymentHooks } from '../payments/hooks.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import { Access, type AccessOptions } from './access.ts';
 import { Bodies } from './bodies.ts';
@@ -27,6 +28,7 @@ export interface ServerOptions extends AccessOptions {
   recoup: Recoup;
   keys: Keys;
   callbacks: Callbacks;
+  payments: PaymentHooks;
   metrics: Metrics;
   waits: Waits;
   /** Set where requests are traced. */
@@ -51,7 +53,7 @@ const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /** The server, not listening yet. */
 export function buildServer(options: ServerOptions): FastifyInstance {
-  const { recoup, keys, callbacks, metrics, waits, spans } = options;
+  const { recoup, keys, callbacks, payments, metrics, waits, spans } = options;
   const access = new Access(keys, options);
   const server = Fastify({
     ...limits(options),
@@ -90,7 +92,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const onVerified = metrics.verified.bind(metrics);
   const { heartbeatMs, maxStreamMs } = options;
   const streams = { ...(heartbeatMs ? { heartbeatMs } : {}), ...(maxStreamMs ? { maxStreamMs } : {}) };
-  const context = { recoup, keys, callbacks, access, waits, spans, onVerified, ...streams };
+  const context = { recoup, keys, callbacks, payments, access, waits, spans, onVerified, ...streams };
   addRoutes(server, operations, context);
   const document = openapi(operations);
   addHealth(server, { recoup, access, metrics, document, stopping: draining });

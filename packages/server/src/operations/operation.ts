@@ -2,6 +2,7 @@
 import { type ErrorCode, InvalidInput, type Recoup } from 'recoup';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Keys } from '../keys/keys.ts';
+import type { PaymentHooks } from '../payments/hooks.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 
 /** What a key may be for. `admin` may do everything. */
@@ -22,6 +23,7 @@ export interface Context {
   readonly recoup: Recoup;
   readonly keys: Keys;
   readonly callbacks: Callbacks;
+  readonly payments: PaymentHooks;
   readonly caller: Caller;
   /** Fires when the caller is gone, or when the server stops: what waits ends. */
   readonly signal: AbortSignal;

@@ -8,8 +8,10 @@ import { feed } from './feed.ts';
 import { jobs } from './jobs.ts';
 import { keys } from './keys.ts';
 import type { Operation } from './operation.ts';
+import { payments } from './payments.ts';
 import { queues } from './queues.ts';
 import { signals } from './signals.ts';
+import { subscriptions } from './subscriptions.ts';
 import { system } from './system.ts';
 import { wallets } from './wallets.ts';
 import { webhooks } from './webhooks.ts';
@@ -17,6 +19,8 @@ import { workers } from './workers.ts';
 
 export const operations: readonly Operation[] = [
   ...wallets,
+  ...subscriptions,
+  ...payments,
   ...jobs,
   ...signals,
   ...workers,

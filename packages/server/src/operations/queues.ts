@@ -12,6 +12,14 @@ const settings = {
   maxReleases: s.count('How often a job may be given back unfinished.', 0, 1_000_000),
   leaseMs: s.durationMs('The length of a lease.', 100, 86_400_000),
   paused: s.flag('Nothing is leased; what runs goes on.'),
+  pool: s.orNull(
+    s.id('The pool whose upstreams its jobs run on: each is leased together with one, or not at all; null: none.'),
+  ),
+  maxUpstreamErrors: s.count(
+    'How often a job may go back to its place for trouble of its upstream that it may have caused (5xx, no answer); then that is a failure.',
+    0,
+    1_000_000,
+  ),
 };
 const Settings = s.fields(settings, { title: 'QueueSettings' });
 

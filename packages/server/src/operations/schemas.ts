@@ -1,5 +1,13 @@
 // The schemas that operations share. One with a title becomes a component of the OpenAPI document.
-import { capacityTransitions, ENTRY_TYPES, eventTransitions, JOB_STATES, transitions } from 'recoup';
+import {
+  capacityTransitions,
+  creditTransitions,
+  ENTRY_TYPES,
+  eventTransitions,
+  JOB_STATES,
+  probeTransitions,
+  transitions,
+} from 'recoup';
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { SCOPES } from './operation.ts';
 
@@ -33,7 +41,7 @@ export const oneOf = <T extends string>(values: readonly T[], description?: stri
   Type.Unsafe<T>({ type: 'string', enum: [...values], ...(description ? { description } : {}) });
 export const json = (description: string) => Type.Unknown({ description });
 export const flag = (description: string) => Type.Boolean({ description });
-const all = { ...transitions, ...capacityTransitions, ...eventTransitions };
+const all = { ...transitions, ...capacityTransitions, ...creditTransitions, ...probeTransitions, ...eventTransitions };
 export const outcome = (transition: keyof typeof all) => oneOf<string>(all[transition].outcomes);
 export const ITEMS = '1 to 1,000 of what the single form takes; each is answered at its place.';
 const integer = Type.Integer();
@@ -62,10 +70,13 @@ export const Balance = fields(
     status: oneOf(['active', 'closed']),
     booked: Type.Integer({ description: 'The balance of the ledger; negative is a debt.' }),
     overdraftLimit: integer,
-    spendable: Type.Integer({ description: 'What a submit may cost now.' }),
+    spendable: Type.Integer({ description: 'What a submit may cost now: without what is due to expire.' }),
     held: Type.Integer({ description: 'Charged for jobs that have not ended.' }),
     atRisk: Type.Integer({ description: 'Given back for jobs that may still succeed.' }),
-    expiring: Type.Array(fields({ amount: integer, at: instant() })),
+    expiring: Type.Array(fields({ amount: integer, at: instant() }), {
+      description:
+        'What is left of credit that expires, and when. With an instant that is past: kept while jobs whose refund it may be can still succeed.',
+    }),
     lastSeq: integer,
     lastEntryAt: maybeInstant,
   },
@@ -134,6 +145,7 @@ export const Job = fields(
     verdict: orNull(oneOf(['definitive', 'presumed'])),
     reason: maybeText,
     worker: maybeText,
+    upstream: orNull(Type.String({ description: 'The upstream of the latest attempt, where it was leased with one.' })),
     upstreamRef: maybeText,
     labels: orNull(Type.Record(Type.String(), Type.String())),
     traceparent: orNull(Type.String({ description: 'The trace it was submitted in (W3C).' })),
@@ -161,6 +173,7 @@ export const Attempt = fields(
     jobState: Type.String(),
     reason: maybeText,
     worker: maybeText,
+    upstream: orNull(Type.String({ description: 'The upstream that it was leased with.' })),
     upstreamRef: maybeText,
     startedAt: maybeInstant,
     endedAt: instant(),

@@ -7,19 +7,35 @@ const keyedKey = s.fields({
   wallet: s.wallet,
   key: s.id('Your key of this entry (a payment, a ticket): once per wallet, for ever.'),
 });
-const grantFields = {
+const keyedFields = {
   amount: s.amount('Credits to add.', 1),
   reason: s.optional(s.text('A short code that stays in the ledger.', 200)),
   actor: s.optional(s.id('Who did it.')),
   note: s.optional(s.text('Free text that can be erased.', 10_000)),
 };
+const grantFields = {
+  ...keyedFields,
+  expiresAt: s.optional(s.instant('RFC 3339. When what is left of it expires; it stays unless set.')),
+  priority: s.optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 9,
+      description: 'What is used first: 0 before 1; 5 unless set. Among equals what expires first, then the oldest.',
+    }),
+  ),
+};
+/** An instant as the library takes it. */
+const withTerms = <G extends { expiresAt?: string }>({ expiresAt, ...grant }: G) => ({
+  ...grant,
+  ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
+});
 const openFields = {
   customer: s.id('Who pays: an id of yours.'),
   unit: s.optional(s.id('The kind of credit; `credit` unless set.')),
   overdraftLimit: s.optional(s.amount('How far below zero a submit may go; 0 unless set.')),
 };
 const adjustFields = {
-  ...grantFields,
+  ...keyedFields,
   amount: s.signedAmount('Credits to add or take; not 0. May go into debt.'),
   job: s.optional(s.id('The job it is about.')),
 };
@@ -51,6 +67,8 @@ const Remainder = s.fields(
     reason: s.orNull(Type.String()),
     amount: Type.Integer(),
     remaining: Type.Integer({ description: 'What is left of the amount.' }),
+    priority: Type.Integer({ description: 'What is used first: 0 before 1.' }),
+    expiresAt: s.orNull(s.instant('Null: it stays.')),
     createdAt: s.instant(),
   },
   { title: 'Remainder' },
@@ -165,9 +183,9 @@ export const wallets: readonly Operation[] = [
   }),
   operation({
     name: 'wallets.remainders',
-    summary: 'Unused credit by grant, wallet by wallet: the oldest is used first',
+    summary: 'Unused credit by grant, wallet by wallet in the order of its use',
     description:
-      'What is left of a wallet sums to its balance, or to nothing where it is in debt. A page has the grants of up to `limit` wallets.',
+      'Used first is what has the lowest priority, then what expires first, then the oldest. What is left of a wallet sums to its balance, or to nothing where it is in debt. A page has the grants of up to `limit` wallets.',
     scopes: ['app', 'viewer', 'support', 'operator'],
     method: 'GET',
     path: '/v1/remainders',
@@ -227,7 +245,7 @@ export const wallets: readonly Operation[] = [
     output: Granted,
     created: 'granted',
     errors: ['no_wallet', 'conflict', 'balance_limit', 'wallet_busy'],
-    run: ({ recoup }, input) => recoup.wallets.grant(input),
+    run: ({ recoup }, input) => recoup.wallets.grant(withTerms(input)),
   }),
   operation({
     name: 'wallets.grantMany',
@@ -241,7 +259,7 @@ export const wallets: readonly Operation[] = [
     output: s.fields({ items: Type.Array(Type.Union([Granted, s.Refused])) }),
     batch: true,
     errors: [],
-    run: ({ recoup }, { items }) => answerItems(recoup.wallets.grantMany(items)),
+    run: ({ recoup }, { items }) => answerItems(recoup.wallets.grantMany(items.map(withTerms))),
   }),
   operation({
     name: 'wallets.adjust',

@@ -3,7 +3,6 @@ import { type InboxItem, open, type Recoup } from 'recoup';
 import type { Rules } from 'recoup/decoders';
 import { type TestDatabase, testDatabase } from 'recoup/testing';
 import { startEmbedded } from '../embedded/embedded.ts';
-import { standingAt } from './clock.ts';
 import { type Event, readEvents } from './events.ts';
 import type { Account, Recorded, Recording } from './recording.ts';
 
@@ -40,13 +39,16 @@ export async function runRecording(recording: Recording, rules: Rules | undefine
   try {
     watch.onAnswer(0, recording.answers[0]!);
     await using database = await testDatabase(server.url);
+    // How old an answer is goes by this machine's clock, all else by the database's: both stand where the recording does.
+    const machine = { now: recording.answers[0]!.at.getTime() };
     await using recoup = await open({
       connection: database.url,
       sweep: false,
       maxConnections: 4,
+      now: () => machine.now,
       ...(rules && { decoderRules: rules }),
     });
-    return await new Replay(database, recoup, recording, watch).run();
+    return await new Replay(database, machine, recoup, recording, watch).run();
   } finally {
     await server.stop();
   }
@@ -59,6 +61,7 @@ const UNUSED_MS = 86_400_000;
 
 class Replay {
   readonly #database: TestDatabase;
+  readonly #machine: { now: number };
   readonly #recoup: Recoup;
   readonly #recording: Recording;
   readonly #watch: Watch;
@@ -66,8 +69,9 @@ class Replay {
   /** Until then no sweep has anything to end: what is opened later comes due later. */
   #quietUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(database: TestDatabase, recoup: Recoup, recording: Recording, watch: Watch) {
+  constructor(database: TestDatabase, machine: { now: number }, recoup: Recoup, recording: Recording, watch: Watch) {
     this.#database = database;
+    this.#machine = machine;
     this.#recoup = recoup;
     this.#recording = recording;
     this.#watch = watch;
@@ -80,6 +84,7 @@ class Replay {
       this.#watch.onAnswer(told.length, answer);
       await this.#sweepUntil(answer.at);
       await this.#database.setClock(answer.at);
+      this.#machine.now = answer.at.getTime();
       await this.#meet(answer.upstream);
       told.push(await this.#report(answer));
     }
@@ -122,14 +127,12 @@ class Replay {
 
   async #report(answer: Recorded): Promise<Told> {
     const { at, upstream, model, status, headers, body, error, elapsedMs } = answer;
-    const reported = await standingAt(at, () =>
-      this.#recoup.upstreams.report({
-        upstream,
-        answer: { status, headers, body, error, receivedAt: at },
-        ...(model !== null && { model }),
-        ...(elapsedMs !== null && { elapsedMs }),
-      }),
-    );
+    const reported = await this.#recoup.upstreams.report({
+      upstream,
+      answer: { status, headers, body, error, receivedAt: at },
+      ...(model !== null && { model }),
+      ...(elapsedMs !== null && { elapsedMs }),
+    });
     const { class: kind, outcome, rule, dropped } = reported;
     return { answer, class: kind, outcome, rule, implausible: dropped.length };
   }

@@ -1,7 +1,16 @@
 // A job given to a command: payload on stdin, who it is in the environment, the result on stdout, what became of it as exit code.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { type Checked, Done, Failure, type Handler, jsonProblem, Release, type Work } from 'recoup';
+import {
+  type Checked,
+  Done,
+  Failure,
+  type Handler,
+  jsonProblem,
+  type ProviderAnswer,
+  Release,
+  type Work,
+} from 'recoup';
 
 /** What an exit code means; any other is a presumed failure, which may be run again. Those of sysexits.h where they fit. */
 export const EXIT = {
@@ -27,6 +36,9 @@ interface Said {
   retryAfterMs?: number;
   delayMs?: number;
   reason?: string;
+  /** What the provider answered, of a job with an upstream; what was used of it. */
+  answer?: ProviderAnswer;
+  use?: Record<string, number>;
 }
 
 interface Ended {
@@ -56,7 +68,7 @@ export function execHandler(options: ExecOptions): Handler {
         const reason = 'the result on stdout is larger than 1 MiB of JSON';
         throw new Failure(reason, { verdict: 'definitive', retryable: false });
       }
-      return new Done(resultOf(out, options.onLine), given(said, 'finalPrice', 'upstreamRef'));
+      return new Done(resultOf(out, options.onLine), given(said, 'finalPrice', 'upstreamRef', 'answer', 'use'));
     }
     const definitive = code === EXIT.definitive || code === EXIT.definitiveAgain;
     // It ended because it was told to: why it was told is the reason, unless it knows better.
@@ -66,7 +78,7 @@ export function execHandler(options: ExecOptions): Handler {
     throw new Failure(reason, {
       verdict: definitive ? 'definitive' : 'presumed',
       retryable: code !== EXIT.definitive,
-      ...given(said, 'retryAfterMs', 'upstreamRef'),
+      ...given(said, 'retryAfterMs', 'upstreamRef', 'answer'),
     });
   };
 }
@@ -158,7 +170,7 @@ async function endOf(child: ChildProcess, pipesMs: () => number) {
   }
 }
 
-function variables({ wallet, id, attempt, job, earlier }: Work): NodeJS.ProcessEnv {
+function variables({ wallet, id, attempt, job, earlier, upstream }: Work): NodeJS.ProcessEnv {
   return {
     RECOUP_WALLET: wallet,
     RECOUP_JOB: id,
@@ -166,6 +178,9 @@ function variables({ wallet, id, attempt, job, earlier }: Work): NodeJS.ProcessE
     RECOUP_QUEUE: job.queue ?? '',
     RECOUP_EARLIER_ATTEMPT: String(earlier?.attempt ?? ''),
     RECOUP_EARLIER_REF: earlier?.upstreamRef ?? '',
+    RECOUP_UPSTREAM: upstream?.upstream ?? '',
+    RECOUP_PROVIDER: upstream?.provider ?? '',
+    RECOUP_CREDENTIAL_REF: upstream?.credentialRef ?? '',
   };
 }
 

@@ -19,13 +19,15 @@ const PASSING = [408, 409, 421, 423, 425];
 /** A handler that posts each attempt. */
 export function postHandler({ url, headers }: PostOptions): Handler {
   return async (work) => {
-    const { wallet, id, attempt, job, earlier, signal } = work;
+    const { wallet, id, attempt, job, earlier, upstream, signal } = work;
     // Ids may have characters that no header takes.
     const who = {
       'recoup-wallet': encodeURIComponent(wallet),
       'recoup-job': encodeURIComponent(id),
       'recoup-attempt': String(attempt),
       'recoup-queue': encodeURIComponent(job.queue ?? ''),
+      ...(upstream ? { 'recoup-upstream': encodeURIComponent(upstream.upstream) } : {}),
+      ...(upstream?.credentialRef ? { 'recoup-credential-ref': encodeURIComponent(upstream.credentialRef) } : {}),
       ...(earlier?.upstreamRef ? { 'recoup-earlier-ref': encodeURIComponent(earlier.upstreamRef) } : {}),
     };
     const response = await fetch(url, {

@@ -1,6 +1,6 @@
 // A worker on a server: what the library's worker asks of a handle, asked over HTTP. The lease is a long poll.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Job, type LeasedJob, Refusal } from 'recoup';
+import { type Claimed, type Job, Refusal } from 'recoup';
 import type { WorkerContext } from 'recoup/worker';
 
 const POLL_MS = 20_000;
@@ -29,17 +29,16 @@ export interface RemoteOptions {
 
 export function remoteContext({ ask, stopping, onError, onFatal }: RemoteOptions): WorkerContext {
   let told = '';
-  const lease = async (input: object): Promise<LeasedJob[]> => {
-    const asking = (waitMs: number, signal: AbortSignal) =>
-      ask<{ jobs: LeasedJob[] }>('queues.lease', { ...input, waitMs }, signal);
+  const claim = async (input: object): Promise<Claimed> => {
+    const asking = (waitMs: number, signal: AbortSignal) => ask<Claimed>('queues.lease', { ...input, waitMs }, signal);
     try {
-      const { jobs } = await asking(POLL_MS, stopping).catch((error: unknown) => {
+      const { jobs, out } = await asking(POLL_MS, stopping).catch((error: unknown) => {
         // The same request id once more: what the server leased meanwhile is in our hands, and must not lapse.
         if (stopping.aborted) return asking(0, AbortSignal.timeout(5000));
         throw error;
       });
       told = '';
-      return jobs.map((leased) => ({ ...leased, job: revived(leased.job) }));
+      return { jobs: jobs.map((leased) => ({ ...leased, job: revived(leased.job) })), out };
     } catch (error) {
       if (error instanceof Refusal && FATAL.includes(error.code)) onFatal(error);
       // The worker tries for ever, and silently: that its server is none, or is away, is said once.
@@ -60,12 +59,13 @@ export function remoteContext({ ask, stopping, onError, onFatal }: RemoteOptions
   const said = (name: string) => (input: object) => within(name, input, REPORT_MS);
   return {
     jobs: {
-      lease,
+      claim,
       extend: (input: { leaseMs?: number }) => within('extend', input, Math.max((input.leaseMs ?? REPORT_MS) / 3, 100)),
       handOver: said('handOver'),
       release: said('release'),
       fail: said('fail'),
       succeed: said('succeed'),
+      report: said('report'),
     } as WorkerContext['jobs'],
     // The long poll is the bell: between two of them nothing is waited for, only after an error.
     waking: {

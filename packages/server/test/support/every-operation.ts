@@ -13,14 +13,17 @@ export async function callEvery(api: Api, secret: string): Promise<void> {
   await moneyAndQueues(api, secret);
   const wallet = await api.wallet(1000);
   await signals(api, secret, wallet);
+  await joined(api, secret, wallet);
   await upstreamRefs(api, secret, wallet);
   await deadLetters(api, secret, wallet);
   await webhooks(api, secret, wallet);
   await capacity(api, secret);
+  await subscriptions(api);
+  await probes(api);
   await endpoints(api);
   await keysAndReads(api);
   // The streams and webhooks were called by hand; an epoch is opened by the role that owns the schema.
-  const others = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'epochs.open'];
+  const others = ['feed.stream', 'webhooks.take', 'webhooks.takeSigned', 'payments.take', 'epochs.open'];
   const missing = operations.map(({ name }) => name).filter((name) => !api.called.has(name));
   expect(missing.filter((name) => !others.includes(name))).toEqual([]);
 }
@@ -54,7 +57,7 @@ async function running(api: Api, secret: string, wallet: string) {
   await api.call('jobs.submit', { wallet, job, queue, price: 10, payload: secret, labels: { x: secret } });
   const requestId = newId('r');
   const { jobs } = await api.call('queues.lease', { queue, requestId, waitMs: 1000 });
-  expect(await api.call('queues.lease', { queue, requestId })).toEqual({ jobs });
+  expect(await api.call('queues.lease', { queue, requestId })).toEqual({ jobs, out: null });
   return { wallet, job, attempt: jobs[0].job.attempt as number };
 }
 
@@ -78,6 +81,18 @@ async function signals(api: Api, secret: string, wallet: string): Promise<void> 
   await api.call('jobs.prune', { olderThanMs: 86_400_000 });
   await api.call('jobs.failMany', { items: [{ ...x, reason: secret }] });
   await api.call('jobs.succeedMany', { items: [{ ...y, result: secret }] });
+}
+
+/** Leased with an upstream; the answer, with all that is said in it, is told to both. */
+async function joined(api: Api, secret: string, wallet: string): Promise<void> {
+  const [pool, upstream] = [newId('pool'), newId('up')];
+  await api.call('upstreams.register', { upstream, pool, provider: newId('provider') });
+  await api.call('queues.configure', { queue: pool, pool });
+  await api.call('jobs.submit', { wallet, job: pool, queue: pool, price: 1, payload: secret });
+  await api.call('queues.lease', { queue: pool });
+  const answer = { status: 429, headers: { 'x-secret': secret }, body: { error: { message: secret } } };
+  const told = await api.call('jobs.report', { wallet, job: pool, attempt: 1, answer });
+  expect(told).toMatchObject({ means: 'release', outcome: 'released', upstream: { outcome: 'blocked' } });
 }
 
 async function upstreamRefs(api: Api, secret: string, wallet: string): Promise<void> {
@@ -191,6 +206,43 @@ async function limits(api: Api, secret: string, upstream: string): Promise<void>
   await api.call('limits.reset', { limit, actor: 'ann', reason: secret });
   await api.call('limits.windows', { limit });
   await api.call('limits.end', { limit });
+}
+
+async function probes(api: Api): Promise<void> {
+  const pool = newId('pool');
+  await api.call('probes.set', { pool, http: { url: 'https://provider.invalid/v1', yes: { status: [200] } } });
+  await api.call('probes.probers');
+  await api.call('probes.list', { limit: 1 });
+  await api.call('probes.report', { pool });
+  await api.call('probes.preview', { pool });
+  await api.call('probes.recheck', { pool, confirm: 0, actor: 'ann', withinMs: 0 });
+  await api.call('probes.remove', { pool });
+}
+
+async function subscriptions(api: Api): Promise<void> {
+  const [plan, subscription, customer, wallet] = [newId('plan'), newId('sub'), newId('customer'), newId('wallet')];
+  await api.call('plans.set', { plan, credits: 10, every: 'month', renews: 'itself' });
+  await api.call('plans.list', { limit: 1 });
+  await api.call('wallets.open', { wallet, customer });
+  await api.call('subscriptions.start', { subscription, customer, wallet, plan });
+  await api.call('subscriptions.pay', { subscription, key: newId('payment'), reason: 'paid' });
+  await api.call('subscriptions.change', { subscription, plan, from: 'period', actor: 'ann' });
+  await api.call('subscriptions.get', { subscription });
+  await api.call('subscriptions.history', { subscription });
+  await api.call('subscriptions.list', { customer });
+  await api.call('subscriptions.cancel', { subscription, at: 'now' });
+  await api.call('subscriptions.strays', { limit: 1 });
+  const payment = newId('payment');
+  const bought = {
+    payment,
+    purchase: { wallet, credits: 5, expiresAt: '2040-01-01T00:00:00Z' },
+    amount: 50,
+    paid: true,
+  };
+  await api.call('payments.tell', bought);
+  await api.call('payments.tell', { payment, dispute: { id: 'd', amount: 10, state: 'open' } });
+  await api.call('payments.list', { limit: 1 });
+  await api.call('payments.missing', { payments: [payment] });
 }
 
 async function endpoints(api: Api): Promise<void> {

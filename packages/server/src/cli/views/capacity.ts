@@ -19,6 +19,7 @@ function short({ check, kind, until, limit }: Failing): string {
   if (check === 'quota') return `limit ${limit} used up${until === null ? '' : ` until ${clock(until)}`}`;
   if (check === 'blocked') return until === null ? `${kind}, ${NEEDS_PERSON}` : `${kind} until ${clock(until)}`;
   if (check === 'trial') return `${kind}, being tried`;
+  if (check === 'gated') return `${kind}, being asked`;
   return check === 'slots' ? 'no slot free' : check;
 }
 
@@ -97,6 +98,7 @@ function what(event: Event): string {
   if (type === 'contradicted') return 'something speaks against it: look whether it is still so';
   const end = until === null ? '' : ` until ${clock(until)}`;
   if (type === 'closed') return `closed (${closedAs})`;
+  if (type === 'probed') return 'a probe asked whether it works';
   if (type === 'trial') return 'a trial succeeded, it lets in more';
   if (type === 'opened') return `opened: ${kind}, ${policy}${end}`;
   return `${type === 'extended' ? 'longer' : `opened again, step ${step}`}:${end || ` ${kind}`}`;

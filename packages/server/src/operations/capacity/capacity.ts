@@ -5,6 +5,7 @@ import { estimates } from './estimates.ts';
 import { inbox } from './inbox.ts';
 import { limits } from './limits.ts';
 import { pools } from './pools.ts';
+import { probes } from './probes.ts';
 import { readOuts } from './read-outs.ts';
 import { upstreams } from './upstreams.ts';
 import { uses } from './uses.ts';
@@ -16,6 +17,7 @@ export const capacity: readonly Operation[] = [
   ...blocks,
   ...limits,
   ...pools,
+  ...probes,
   ...estimates,
   ...inbox,
 ];

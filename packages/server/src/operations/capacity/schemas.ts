@@ -75,7 +75,10 @@ export const expectedRecoveryAt = (description: string) => maybeInstant(`${descr
 
 const Failing = s.fields(
   {
-    check: s.oneOf(['off', 'draining', 'retired', 'blocked', 'trial', 'quota', 'slots'], 'What keeps it out.'),
+    check: s.oneOf(
+      ['off', 'draining', 'retired', 'blocked', 'gated', 'trial', 'quota', 'slots'],
+      'What keeps it out; gated: a probe is to answer first.',
+    ),
     block: maybeInteger,
     kind: maybeText,
     source: maybeText,
@@ -132,7 +135,18 @@ export const BlockEvent = s.fields(
     source: maybeText,
     policy: s.orNull(s.oneOf(BLOCK_POLICIES)),
     type: s.oneOf(
-      ['opened', 'extended', 'reopened', 'trial', 'closed', 'contradicted', 'registered', 'changed', 'credential'],
+      [
+        'opened',
+        'extended',
+        'reopened',
+        'trial',
+        'probed',
+        'closed',
+        'contradicted',
+        'registered',
+        'changed',
+        'credential',
+      ],
       'The last three are the upstream’s own.',
     ),
     at: s.instant(),
@@ -163,6 +177,8 @@ export const Block = s.fields(
     openedAt: s.instant(),
     evidenceAt: s.instant('When the request started that last failed for this reason.'),
     until: maybeInstant('When it lets trials in: an estimate; null: a person has to end it.'),
+    gatedUntil: maybeInstant('When its time is up, it waits for a probe until then; null: it does not.'),
+    nextCheckAt: maybeInstant('When it is asked early; null: it is not.'),
     step: Type.Integer({ description: 'How often its trials failed, and one.' }),
     trials: Type.Integer({ description: 'How many it lets in at once, half open.' }),
     generation: Type.Integer({ description: 'Give it back when you free the block: what changed since stays.' }),

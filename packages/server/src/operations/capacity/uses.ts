@@ -26,6 +26,36 @@ const blockOf = ({ until, ...rest }: Omit<BlockFacts, 'until'> & { until?: strin
   ...(until === undefined ? {} : { until: new Date(until) }),
 });
 
+/** What a report of how a use went is answered with. */
+export const Reported = s.fields(
+  {
+    outcome: s.outcome('upstream.report'),
+    block: s.orNull(
+      Type.Integer({ description: 'The block it was about; the provider’s, where the trouble is the provider’s.' }),
+    ),
+    until: s.orNull(s.instant('Until when that block lasts; null: until a person acts.')),
+    step: s.orNull(Type.Integer()),
+    closed: Type.Integer({ description: 'How many blocks it closed.' }),
+    use: s.orNull(s.oneOf(capacityTransitions['window.use'].outcomes, 'Null: nothing was to be booked.')),
+    class: s.orNull(Type.String({ description: 'What it means: null for a success, or where you did not say.' })),
+    reason: s.orNull(Type.String({ description: 'In the provider’s words, without secrets.' })),
+    nextStep: s.orNull(Type.String({ description: 'What a person can do.' })),
+    rule: s.orNull(Type.String({ description: 'The operator’s rule that decided.' })),
+    blocks: Type.Array(
+      s.fields({
+        block: s.orNull(Type.Integer()),
+        outcome: s.outcome('upstream.report'),
+        source: Type.String(),
+        until: s.orNull(s.instant()),
+        step: s.orNull(Type.Integer()),
+      }),
+      { description: 'One for each time that the answer names, that of `block` first.' },
+    ),
+    dropped: Type.Array(c.Dropped, { description: 'What was implausible in the answer.' }),
+  },
+  { title: 'Reported' },
+);
+
 export const uses: readonly Operation[] = [
   operation({
     name: 'upstreams.select',
@@ -125,34 +155,7 @@ export const uses: readonly Operation[] = [
       ),
       actor: c.actor,
     }),
-    output: s.fields(
-      {
-        outcome: s.outcome('upstream.report'),
-        block: s.orNull(
-          Type.Integer({ description: 'The block it was about; the provider’s, where the trouble is the provider’s.' }),
-        ),
-        until: s.orNull(s.instant('Until when that block lasts; null: until a person acts.')),
-        step: s.orNull(Type.Integer()),
-        closed: Type.Integer({ description: 'How many blocks it closed.' }),
-        use: s.orNull(s.oneOf(capacityTransitions['window.use'].outcomes, 'Null: nothing was to be booked.')),
-        class: s.orNull(Type.String({ description: 'What it means: null for a success, or where you did not say.' })),
-        reason: s.orNull(Type.String({ description: 'In the provider’s words, without secrets.' })),
-        nextStep: s.orNull(Type.String({ description: 'What a person can do.' })),
-        rule: s.orNull(Type.String({ description: 'The operator’s rule that decided.' })),
-        blocks: Type.Array(
-          s.fields({
-            block: s.orNull(Type.Integer()),
-            outcome: s.outcome('upstream.report'),
-            source: Type.String(),
-            until: s.orNull(s.instant()),
-            step: s.orNull(Type.Integer()),
-          }),
-          { description: 'One for each time that the answer names, that of `block` first.' },
-        ),
-        dropped: Type.Array(c.Dropped, { description: 'What was implausible in the answer.' }),
-      },
-      { title: 'Reported' },
-    ),
+    output: Reported,
     errors: ['no_upstream', 'upstream_busy'],
     run: ({ recoup }, { startedAt, block, answer: given, ...rest }) =>
       recoup.upstreams.report({
