@@ -156,7 +156,7 @@ export const REASONS: Readonly<Record<string, string>> = {
     'the insert does nothing for the second of two with one key; this keeps it from hanging on the sort which is first',
   'window.forget · kept · not o.goes':
     'of a row that goes nothing is left to be written; said so that it does not hang on which of the two comes first',
-  'window.use · filled · *':
+  'window.use · edged · *':
     'says whom upstream.setApart is to look at, which decides by itself: one look too many changes nothing, one too few leaves an upstream where a selection finds its limit used up',
   'alert.look · spent · (l.total - l.total_before)::numeric * 10 >= l.amount::numeric * 9':
     'what was used since the window began is never less than what is used now: spares the closer look at most limits',

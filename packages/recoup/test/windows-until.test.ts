@@ -19,7 +19,7 @@ async function until(s: Stage, upstream: string): Promise<string | null> {
     `select to_char(quota_until at time zone 'UTC', 'DD"T"HH24:MI:SS') as until from recoup.upstreams where id = $1`,
     [upstream],
   );
-  expect(outcome).toBe(row!.until === null ? 'again' : 'apart');
+  expect(outcome).toBe(row!.until === null ? 'same' : 'apart');
   return row!.until as string | null;
 }
 const set = (s: Stage, { limit, upstream }: { limit: string; upstream: string }, of: Of, more = {}) =>
