@@ -112,7 +112,7 @@ const CAPACITY =
   /^(upstream\.(register|select|extend|release|report)|upstream_lease\.forget|provider\.block|block\.(close|lapse))$/;
 /** Those, and what takes part in the worlds of jobs. */
 const SIMULATED =
-  /\b(wallet|job|queue|lease_request|upstream_lease|provider|block)\.|\bupstream\.(register|select|extend|release|report)\b/;
+  /\b(wallet|job(?!\.claim)|queue|lease_request|upstream_lease|provider|block)\.|\bupstream\.(register|select|extend|release|report)\b/;
 
 async function inSimulation(url: string, guard: Guard): Promise<{ by: string; said: string } | undefined> {
   await using db = await testDatabase(url);

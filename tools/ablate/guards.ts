@@ -17,7 +17,6 @@ export interface Guard {
   readonly edits: readonly (readonly [from: string, to: string])[];
 }
 
-const FOLDERS = ['wallets', 'jobs', 'queues', 'sweeps', 'upstreams', 'windows', 'inbox', 'webhooks', 'alerts'];
 const WRITES = /\b(insert into|update|delete from) recoup\./;
 
 const isBundle = (value: unknown): value is object =>
@@ -27,8 +26,11 @@ const isBundle = (value: unknown): value is object =>
 export async function statements(): Promise<AnyStatement[]> {
   const source = new URL('../../packages/recoup/src/', import.meta.url);
   const found: AnyStatement[] = [];
-  for (const folder of FOLDERS) {
-    for (const name of readdirSync(new URL(folder, source)).sort()) {
+  const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name: folder } of folders) {
+    for (const name of readdirSync(new URL(folder, source))
+      .filter((name) => name.endsWith('.ts'))
+      .sort()) {
       const module: Record<string, unknown> = await import(new URL(`${folder}/${name}`, source).href);
       // Some stand together in one object, such as the statements of limits.
       const exported = Object.values(module).flatMap((one) => [one, ...(isBundle(one) ? Object.values(one) : [])]);

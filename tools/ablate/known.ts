@@ -79,10 +79,15 @@ const WINDOWS = suites(
  * there is of it. The quick ones first.
  */
 export const SUITES: readonly (readonly [statements: RegExp, files: readonly string[]])[] = [
+  [/^job\.claim/, suites('joined', 'joined-work')],
+  [/^wallet\.expire$/, suites('expiring-credit', 'credit')],
+  [/^prober?\./, suites('probes', 'probes-words', 'probes-races')],
+  [/^subscription\./, suites('subscriptions', 'subscriptions-periods')],
+  [/^payment\./, suites('payments')],
   [/^inbox\./, suites('inbox')],
   [/^webhook\./, suites('webhooks-apart', 'webhooks-kinds', 'webhooks-sending', 'webhooks')],
   [/^alert\./, suites('alerts-apart', 'alerts')],
-  [/^(window|limit)\.|^upstream\.setApart$/, WINDOWS],
+  [/^(window|limit)\.|^upstream\.(setApart|joinAgain)$/, WINDOWS],
   [/^affinity\./, suites('upstreams-sticky')],
   [/^snapshot\./, suites('upstreams-snapshots', 'upstreams-answers', 'upstreams-answers-cases')],
   [/^upstream\.replaceCredential$/, suites('upstreams-decided', 'upstreams-events', 'upstreams-answers')],
