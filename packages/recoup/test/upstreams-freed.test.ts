@@ -59,16 +59,21 @@ onEvery('the end of a block leaves every row as it is but those that it concerns
   expect(await out(s, other)).toBeNull();
 });
 
-onEvery('the end of a block of a provider waits for nobody who holds an upstream of the same name', async (s) => {
-  const { pool, names } = await poolOf(s, 1);
-  await s.recoup.upstreams.register({ upstream: pool, pool: newId('pool'), provider: newId('provider') });
-  const id = await block(s, names[0]!, { ...soft, subject: 'provider' });
-  const client = await s.client();
-  await client.query('begin');
-  await client.query('select from recoup.upstreams where id = $1 for update', [pool]);
-  expect(await s.recoup.upstreams.free(id)).toEqual({ outcome: 'closed' });
-  await client.query('commit');
-});
+onEvery(
+  'the end of a block of a provider writes nothing of an upstream of the same name; of none there is no end',
+  async (s) => {
+    const { pool, names } = await poolOf(s, 1);
+    await s.recoup.upstreams.register({ upstream: pool, pool: newId('pool'), provider: newId('provider') });
+    const id = await block(s, names[0]!, { ...soft, subject: 'provider' });
+    const rows = () => s.db.query('select u::text from recoup.upstreams u order by id');
+    const before = await rows();
+    expect(await s.recoup.upstreams.free(id)).toEqual({ outcome: 'closed' });
+    expect(await rows()).toEqual(before);
+    expect(outcomes(await asked(s, closeBlock, { block_id: 1_000_000_000, closed_as: 'operator' }))).toEqual([
+      'no_block',
+    ]);
+  },
+);
 
 onEvery(
   'of two blocks that are to end in one statement, one that has changed behind its snapshot is looked at again',

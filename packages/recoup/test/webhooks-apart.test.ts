@@ -110,6 +110,10 @@ onEvery('registered again it is a duplicate where it is just so, by whomever at 
     values ($1, $2, '{job.dead,wallet.low}', 5, '1', 0, recoup.clock(), recoup.clock())`,
     [input.endpoint, URL],
   );
+  await rival.query(
+    `insert into recoup.webhook_secrets (endpoint_id, number, value, made_at) values ($1, 1, decode(repeat('ab', 32), 'hex'), recoup.clock())`,
+    [input.endpoint],
+  );
   const behind = watch(webhooks.register(input));
   await untilWaiting(s.db);
   await rival.query('commit');

@@ -4,17 +4,24 @@ import { type Columns, type InputOf, render, type Statement } from '../../src/db
 import type { Stage } from './stage.ts';
 import { untilWaiting, watch } from './waiting.ts';
 
-/** Its answers to these inputs, all in one statement that waits. */
+/** Its answers to these inputs, in their order, all in one statement that waits. */
 export async function asked<C extends Columns, A>(
   { db }: Pick<Stage, 'db'>,
   statement: Statement<C, A>,
   ...inputs: InputOf<C>[]
 ): Promise<A[]> {
   const { text } = render(statement, 'patient', 'recoup');
-  return decodeAnswer<A>(await db.query(text, [JSON.stringify(inputs)]), statement.name);
+  const answers = decodeAnswer<A>(await db.query(text, [JSON.stringify(inputs)]), statement.name);
+  const place = (one: A) => (one as { ord?: number }).ord ?? 0;
+  return answers.sort((a, b) => place(a) - place(b));
 }
 
-export const outcomes = (answers: readonly { outcome: string }[]): string[] => answers.map(({ outcome }) => outcome);
+/**
+ * What was said of each; `again` of what is not decided yet, also where it was `busy`: servers differ in whether an input finds the row as a twin
+ * before it in the same statement has written it already.
+ */
+export const outcomes = (answers: readonly { outcome: string }[]): string[] =>
+  answers.map(({ outcome }) => (outcome === 'busy' ? 'again' : outcome));
 
 /** The same, of inputs behind whom somebody changes a row between the statement's snapshot and its lock; how each is answered. */
 export async function behind<C extends Columns, A extends { outcome: string }>(
