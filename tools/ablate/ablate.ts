@@ -76,7 +76,10 @@ export async function guards(): Promise<{ all: Guard[]; statements: AnyStatement
   return { all: guardsOf(found), statements: found };
 }
 
-/** A guard taken out: first the test that is named for it, else the simulation, else the suites of its statement; `search`: else these files. */
+/**
+ * A guard taken out: first the test that is named for it, then the suite that asks its statement, then the simulation, else the suites around it;
+ * `search`: else whichever of these files notices.
+ */
 export async function ablateGuard(
   url: string,
   guard: Guard,
@@ -84,24 +87,23 @@ export async function ablateGuard(
   search: readonly string[] = [],
 ): Promise<Removal> {
   const { id } = guard;
+  const inFiles = async (files: Iterable<string>, name?: string): Promise<Removal | undefined> => {
+    for (const file of files) {
+      const failed = await (await tests()).failing(guard, file, name);
+      if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
+    }
+    return undefined;
+  };
   const known = TESTS[id];
-  if (known) {
-    const [file, name] = known;
-    const failed = await (await tests()).failing(guard, file, name);
-    if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
-  }
+  const named = known && (await inFiles([known[0]], known[1]));
+  const own = SUITES.filter(([names]) => guard.statements.some((name) => names.test(name)));
+  const asked = named ?? (await inFiles(own.flatMap(([, asking]) => asking)));
+  if (asked) return asked;
   const simulated = SIMULATED.test(guard.statements.join()) ? await inSimulation(url, guard) : undefined;
   if (simulated) return { id, kind: 'guard', ...simulated };
   const excused = unnoticed(id, 'guard');
   if (excused.reason !== undefined) return excused;
-  const own = SUITES.filter(([names]) => guard.statements.some((name) => names.test(name))).flatMap(
-    ([, files]) => files,
-  );
-  for (const file of new Set([...own, ...search])) {
-    const failed = await (await tests()).failing(guard, file);
-    if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
-  }
-  return excused;
+  return (await inFiles(new Set([...own.flatMap(([, , around]) => around), ...search]))) ?? excused;
 }
 
 /** A statement that lacks a guard may leave a call without an answer, or bring its process down: both are noticed. */

@@ -69,42 +69,53 @@ const WINDOWS = suites(
   'windows',
   'windows-apart',
   'windows-kinds',
-  'windows-races',
   'windows-calendar',
   'windows-verify',
+  'windows-races',
 );
 
 /**
- * By statement, the suites that are run where neither a named test nor the simulation notices: of what the simulation does not walk all that
- * there is of it. The quick ones first.
+ * By statement, the suites that ask it, before the simulation, and those around it, where nothing has noticed by then: of what the simulation does
+ * not walk all that there is of it. The quick ones first.
  */
-export const SUITES: readonly (readonly [statements: RegExp, files: readonly string[]])[] = [
-  [/^job\.claim/, suites('joined', 'joined-work')],
-  [/^wallet\.expire$/, suites('expiring-credit', 'credit')],
-  [/^prober?\./, suites('probes', 'probes-words', 'probes-races')],
-  [/^subscription\./, suites('subscriptions', 'subscriptions-periods')],
-  [/^payment\./, suites('payments')],
-  [/^inbox\./, suites('inbox')],
-  [/^webhook\./, suites('webhooks-apart', 'webhooks-kinds', 'webhooks-sending', 'webhooks')],
-  [/^alert\./, suites('alerts-apart', 'alerts')],
-  [/^(window|limit)\.|^upstream\.(setApart|joinAgain)$/, WINDOWS],
-  [/^affinity\./, suites('upstreams-sticky')],
-  [/^snapshot\./, suites('upstreams-snapshots', 'upstreams-answers', 'upstreams-answers-cases')],
-  [/^upstream\.replaceCredential$/, suites('upstreams-decided', 'upstreams-events', 'upstreams-answers')],
-  [/^upstream\.register$/, suites('upstreams-decided', 'upstreams-events', 'upstreams')],
+export const SUITES: readonly (readonly [statements: RegExp, asking: readonly string[], around: readonly string[]])[] =
   [
-    /^upstream\.select$/,
-    suites('upstreams-sticky', 'upstreams-selection', 'upstreams-snapshots', ...['windows', 'windows-apart']),
-  ],
-  [
-    /^upstream\.report$/,
-    suites('upstreams-blocks', 'upstreams-repeats', 'upstreams-news', 'upstreams-snapshots', 'upstreams-answers'),
-  ],
-  [
-    /^(block|provider)\./,
-    suites('upstreams-freed', 'upstreams-races', 'upstreams-blocks', 'upstreams-sweep', 'upstreams-provider'),
-  ],
-];
+    [/^job\.claim/, [], suites('joined', 'joined-work')],
+    [/^wallet\.expire$/, [], suites('expiring-credit', 'credit')],
+    [/^prober?\./, [], suites('probes', 'probes-words', 'probes-races')],
+    [/^subscription\./, [], suites('subscriptions', 'subscriptions-periods')],
+    [/^payment\./, [], suites('payments')],
+    [/^inbox\./, suites('inbox'), []],
+    [/^webhook\.dispatch$/, suites('webhooks-kinds'), suites('webhooks')],
+    [/^webhook\.(?!dispatch)/, suites('webhooks-apart'), suites('webhooks-sending', 'webhooks')],
+    [/^alert\./, suites('alerts-apart'), suites('alerts')],
+    [/^upstream\.setApart$/, suites('windows-until'), WINDOWS],
+    [/^(window|limit)\.|^upstream\.joinAgain$/, suites('windows-decided'), WINDOWS],
+    [/^affinity\./, suites('upstreams-sticky'), []],
+    [/^snapshot\./, [], suites('upstreams-snapshots', 'upstreams-answers', 'upstreams-answers-cases')],
+    [
+      /^upstream\.(replaceCredential|register)$/,
+      suites('upstreams-decided'),
+      suites('upstreams-events', 'upstreams-answers', 'upstreams'),
+    ],
+    [
+      /^upstream\.(release|extend)$|^block\./,
+      suites('upstreams-freed'),
+      suites('upstreams-selection', 'upstreams-races', 'upstreams-blocks', 'upstreams-sweep'),
+    ],
+    [/^upstream_lease\./, suites('upstreams-sweep'), []],
+    [/^provider\./, suites('upstreams-counted'), suites('upstreams-provider', 'upstreams-races')],
+    [
+      /^upstream\.select/,
+      [],
+      suites('upstreams-selection', 'upstreams-sticky', 'upstreams-snapshots', 'windows', 'windows-apart'),
+    ],
+    [
+      /^upstream\.report$/,
+      [],
+      suites('upstreams-blocks', 'upstreams-repeats', 'upstreams-news', 'upstreams-snapshots', 'upstreams-answers'),
+    ],
+  ];
 
 const LOCKED = 'the rows are locked as they were picked; said where it is done';
 const NO_LATE_LAPSE = 'a lapse is never definitive, so its late branch is never taken; job.fail has the same text';
