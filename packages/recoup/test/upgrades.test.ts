@@ -9,7 +9,12 @@ import { until, untilWaiting, watch } from './support/waiting.ts';
 
 const newest = (await migrations()).at(-1)!.number;
 const servers = inject('servers');
-const everyRelease = olderReleases.flatMap((release) => servers.map(({ name, url }) => [release, name, url] as const));
+/** Each on one of the servers in turn, the first and the last on all. */
+const everyRelease = olderReleases.flatMap((release) =>
+  servers
+    .filter((_, index) => release === 1 || release === olderReleases.at(-1) || release % servers.length === index)
+    .map(({ name, url }) => [release, name, url] as const),
+);
 
 const handle = (url: string, more = {}) => open({ connection: url, sweep: false, onError: () => {}, ...more });
 

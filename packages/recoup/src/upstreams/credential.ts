@@ -3,7 +3,7 @@
 import type { RawAnswer } from '../db/runner.ts';
 import { answerEach, statement } from '../db/statement.ts';
 import { settingsOf } from './register.ts';
-import { blockedUntil } from './usable.ts';
+import { blockedUntil, isManual } from './usable.ts';
 
 export interface ReplaceRow extends RawAnswer {
   closed: number;
@@ -14,7 +14,7 @@ export const OF_CREDENTIAL = `('auth_expired', 'auth_revoked')`;
 
 const columns = { upstream_id: 'text', credential_ref: 'text', actor: 'text', reason: 'text' } as const;
 
-const OPEN = `subject_type = 'upstream' and closed_at is null and policy = 'manual' and kind in ${OF_CREDENTIAL}`;
+const OPEN = `b.subject_type = 'upstream' and b.closed_at is null and ${isManual('b')} and b.kind in ${OF_CREDENTIAL}`;
 
 /**
  * Guard: another reference, or an open block about the credential; else there is nothing to say (`duplicate`). The secret behind a

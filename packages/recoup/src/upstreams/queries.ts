@@ -2,7 +2,7 @@
 
 import { statement } from '../db/statement.ts';
 import { gatedUntil } from './gates.ts';
-import { blocksOn, quotasOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
+import { blocksOn, isManual, quotasOn, scopesOf, slotsOut, subjectsOf } from './usable.ts';
 
 /** One reason why an upstream is not used now. */
 export interface Check {
@@ -90,7 +90,7 @@ const first = (which: string, order: string) => `
          and (i.ord, u.provider) not in (select ord, id from manual where type = 'provider')
          and (i.ord, u.route) not in (select ord, id from manual where type = 'route')
          and (coalesce(i.model, i.capability) is null or not exists (
-           select from recoup.blocks b where b.subject_type = 'upstream' and b.subject_id = u.id and b.closed_at is null and b.policy = 'manual'
+           select from recoup.blocks b where b.subject_type = 'upstream' and b.subject_id = u.id and b.closed_at is null and ${isManual('b')}
              and b.scope = any (${scopesOf('i')}) offset 0))
        order by ${order} limit i.nearest * ${LOOKED_AT})`;
 
@@ -121,7 +121,7 @@ manual as materialized (
   cross join (values ('quota_group'), ('provider'), ('route')) shared (type)
   cross join lateral (
     select * from recoup.blocks b
-    where b.subject_type = shared.type and b.closed_at is null and b.policy = 'manual' and b.scope = any (${scopesOf('i')}) offset 0) b
+    where b.subject_type = shared.type and b.closed_at is null and ${isManual('b')} and b.scope = any (${scopesOf('i')}) offset 0) b
   where i.nearest is not null),
 found as materialized (
   select u.*, ${lookedAt('u', scopesOf('i'))}

@@ -43,6 +43,9 @@ export const blocksOn = (u: string, scopes: string, subjects = subjectsOf(u)) =>
     select * from recoup.blocks b
     where b.subject_type = subject.type and b.subject_id = subject.id and b.closed_at is null and b.scope = any (${scopes}) offset 0) b`;
 
+/** Whether only a person ends the block `b`, said so that no plan looks for one subject's among all that wait for a person (the inbox's index). */
+export const isManual = (b: string) => `${b}.policy || '' = 'manual'`;
+
 /** The ids of those that it shares with others, as an array. */
 export const sharedBlocks = (u: string, scopes: string) =>
   `array(select b.id from (${blocksOn(u, scopes, sharedOf(u))}) b)`;

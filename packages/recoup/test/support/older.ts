@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
+import { afterAll } from 'vitest';
 import type * as Library from '../../src/index.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/older');
@@ -21,6 +22,11 @@ export type Older = Pick<Library.Recoup, 'wallets' | 'verify' | 'close'> & {
   >;
 };
 
+const unpacked: string[] = [];
+afterAll(() => {
+  for (const folder of unpacked) rmSync(folder, { recursive: true, force: true });
+});
+
 const loaded = new Map<number, Promise<{ open(options: Library.OpenOptions): Promise<Older> }>>();
 
 /** The release that knows migrations up to this one. */
@@ -34,7 +40,7 @@ async function load(newest: number) {
   const packed = readFileSync(join(fixtures, `${String(newest).padStart(4, '0')}.json.br`));
   const files = JSON.parse(brotliDecompressSync(packed).toString()) as Record<string, string>;
   const folder = mkdtempSync(join(tmpdir(), `recoup-older-${newest}-`));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  unpacked.push(folder);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);

@@ -21,6 +21,8 @@ export interface EmbeddedOptions {
   dataDir?: string;
   /** A folder of its own for the data (`dataDir` is not used), removed at stop() or when this process dies. */
   throwaway?: boolean;
+  /** Where a throwaway makes its folder: by default where the system keeps temporary files. */
+  tmpDir?: string;
   /** By default a free one. */
   port?: number;
   /** The folder of initdb and postgres to use instead of the ones that npm brought. */
@@ -61,7 +63,9 @@ export interface Embedded {
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embedded> {
   let undo: () => Promise<void> = async () => {};
   try {
-    const place = options.throwaway ? await openThrowaway() : await openPlace(options.dataDir ?? '.recoup');
+    const place = options.throwaway
+      ? await openThrowaway(options.tmpDir)
+      : await openPlace(options.dataDir ?? '.recoup');
     const watchdog = options.throwaway ? await startWatchdog(place) : undefined;
     undo = async () => watchdog?.finish();
     const { plan, server, adopted } = await obtain(place, options);

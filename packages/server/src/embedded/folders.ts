@@ -120,11 +120,11 @@ async function followPointer(named: string, home: string): Promise<Place> {
   return { folder, home, account };
 }
 
-/** A folder of its own that nobody else knows. */
-export async function openThrowaway(): Promise<Place> {
+/** A folder of its own that nobody else knows, in the system's folder for temporary files or in `under`. */
+export async function openThrowaway(under = tmpdir()): Promise<Place> {
   const home = await (isRoot ? openRootHome() : openOwnHome());
   const account = isRoot ? await lookUpAccount(unprivilegedUser) : undefined;
-  let base = await realpath(tmpdir());
+  let base = await realpath(under);
   if (account && !(await canEnter(account, base))) {
     base = join(home, 'throwaway');
     await mkdir(base, { recursive: true });
