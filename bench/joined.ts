@@ -2,6 +2,7 @@
 import { open, type Recoup } from '../packages/recoup/src/index.ts';
 import { testDatabase } from '../packages/recoup/src/testing.ts';
 import { median } from './figures.ts';
+import type { BenchServer } from './server.ts';
 
 export interface JoinedFigures {
   /** Leases each second, one job each: alone, and with an upstream of a pool of ten. */
@@ -40,7 +41,11 @@ async function leases(recoup: Recoup, queue: string, count: number): Promise<num
   return count / ((performance.now() - started) / 1000);
 }
 
-export async function joined(serverUrl: string, quick: boolean, say: (line: string) => void): Promise<JoinedFigures> {
+export async function joined(
+  { url: serverUrl }: BenchServer,
+  quick: boolean,
+  say: (line: string) => void,
+): Promise<JoinedFigures> {
   const [each, rounds] = quick ? [200, 3] : [1000, 10];
   await using db = await testDatabase(serverUrl);
   await using recoup = await open({ connection: db.url, sweep: false });

@@ -8,6 +8,7 @@ import { http } from './http.ts';
 import { joined } from './joined.ts';
 import { latencies } from './latency.ts';
 import { findPeers } from './peers.ts';
+import { probes } from './probes.ts';
 import { asJson, printTables } from './report.ts';
 import { round, tuneConnections } from './rounds.ts';
 import { startServer } from './server.ts';
@@ -18,19 +19,21 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
-    http: { type: 'boolean', default: false },
+    only: { type: 'string' },
     rounds: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
 const { quick } = options;
 const ROUNDS = Number(options.rounds ?? (quick ? 1 : 10));
-if (options.help || !Number.isInteger(ROUNDS) || ROUNDS < 1) {
-  console.log(`npm run bench -- [--quick] [--rounds N] [--full] [--http] [--json]
+/** What can be asked for by itself. */
+const PARTS = { http, upstreams, joined, probes };
+if (options.help || !Number.isInteger(ROUNDS) || ROUNDS < 1 || (options.only && !Object.hasOwn(PARTS, options.only))) {
+  console.log(`npm run bench -- [--quick] [--rounds N] [--full] [--only PART] [--json]
   --quick   few jobs, one round; installs no peers, uses those that are there
   --rounds  how often everything is timed, ${quick ? 1 : 10} unless set
   --full    also on a database with a million waiting jobs, a million finished ones and ten million entries (takes minutes)
-  --http    only what goes through HTTP
+  --only    one of ${Object.keys(PARTS).join(', ')}
   --json    one object instead of tables`);
   process.exit(options.help ? 0 : 2);
 }
@@ -40,8 +43,10 @@ const say = (line: string) => console.error(line);
 const server = await startServer();
 const client = new pg.Client({ connectionString: server.url });
 try {
-  if (options.http) console.log(await http(server, quick, say));
-  else await everything();
+  if (options.only) {
+    const found = await PARTS[options.only as keyof typeof PARTS](server, quick, say);
+    console.log(options.json ? JSON.stringify(found) : found);
+  } else await everything();
 } finally {
   await client.end();
   await server.stop();
@@ -67,8 +72,9 @@ async function everything(): Promise<void> {
     latencies: await latencies(server.url, peers, quick ? 30 : 200, say),
     balance: await balances(server.url, quick ? 50_000 : 1_000_000, say),
     http: await http(server, quick, say),
-    upstreams: await upstreams(server.url, quick, say),
-    joined: await joined(server.url, quick, say),
+    upstreams: await upstreams(server, quick, say),
+    joined: await joined(server, quick, say),
+    probes: await probes(server, quick, say),
     full: options.full
       ? await full(server.url, figures, { jobs: JOBS, rounds: Math.min(ROUNDS, 5), size: quick ? 1 : 10 }, say)
       : undefined,

@@ -6,6 +6,7 @@ import type { HttpFigures } from './http.ts';
 import type { JoinedFigures } from './joined.ts';
 import { BARE, type Latencies, type Latency, OURS } from './latency.ts';
 import type { Peers } from './peers.ts';
+import type { ProbeFigures } from './probes.ts';
 import { AWAITED, BY_BATCHES, designRow, peerRow } from './rounds.ts';
 import type { UpstreamFigures } from './upstreams.ts';
 
@@ -20,6 +21,7 @@ export interface Run {
   sizes: Record<string, number>;
   http: HttpFigures;
   upstreams: UpstreamFigures;
+  probes: ProbeFigures;
   joined: JoinedFigures;
   full: FullFigures | undefined;
 }
@@ -60,6 +62,8 @@ export function ratios(run: Run): Record<string, number> {
     http_vs_bare: http.per_second / http.bare_per_second,
     joined_lease_vs_plain: run.joined.lease_joined / run.joined.lease_plain,
     select_100k_vs_10: upstreams.select_many / upstreams.select_few,
+    // Not a ratio: ms, beside the others so that one place has all that is watched.
+    due_to_usable_p99_ms: run.probes.due_to_usable_p99_ms,
     sweep_1m_vs_1k: upstreams.sweep_most_ms / upstreams.sweep_few_ms,
   };
   return Object.fromEntries(Object.entries(all).filter(([, ratio]) => Number.isFinite(ratio) && ratio > 0));
@@ -80,6 +84,7 @@ export function asJson(run: Run): string {
     http: run.http,
     upstreams: run.upstreams,
     joined: run.joined,
+    probes: run.probes,
     full: run.full ?? null,
     ratios: ratios(run),
   });
@@ -107,6 +112,7 @@ export function printTables(run: Run): void {
   console.log('through HTTP:', run.http);
   console.log('upstreams:', run.upstreams);
   console.log('joined:', run.joined);
+  console.log('probes:', run.probes);
   if (run.full) console.log('full database:', run.full);
   console.table(
     Object.fromEntries(Object.entries(ratios(run)).map(([name, ratio]) => [name, { ratio: Number(ratio.toFixed(2)) }])),

@@ -2,6 +2,7 @@
 import { open, type Recoup } from '../packages/recoup/src/index.ts';
 import { type TestDatabase, testDatabase } from '../packages/recoup/src/testing.ts';
 import { median } from './figures.ts';
+import type { BenchServer } from './server.ts';
 
 export interface UpstreamFigures {
   /** Selected and given back each second: of a pool of ten, and of one of `many`, of which nine of ten are out. */
@@ -132,7 +133,7 @@ async function midnight(serverUrl: string): Promise<UpstreamFigures['midnight']>
 }
 
 export async function upstreams(
-  serverUrl: string,
+  { url: serverUrl }: BenchServer,
   quick: boolean,
   say: (line: string) => void,
 ): Promise<UpstreamFigures> {

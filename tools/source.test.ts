@@ -17,7 +17,7 @@ function files(folder: string, ending: RegExp): string[] {
 
 // Generated ones are held to what they are generated from, and are as long as that.
 const sources = ['packages', 'bench', 'proof', 'tools', 'examples']
-  .flatMap((folder) => files(folder, /\.(ts|mts|mjs)$/))
+  .flatMap((folder) => files(folder, /\.(tsx?|mts|mjs|css)$/))
   .filter((path) => !path.includes('/generated/'));
 const python = [...files('clients', /\.py$/), ...files('examples', /\.py$/)].filter(
   (path) => !/recoup\/(answers|operations)\.py$/.test(path),
@@ -135,7 +135,7 @@ test('every command that the pages name is there', () => {
 });
 
 test('every dependency has its line', () => {
-  const packages = ['recoup', 'server', 'client'].map((name) => `packages/${name}/package.json`);
+  const packages = ['recoup', 'server', 'client', 'console'].map((name) => `packages/${name}/package.json`);
   const names = ['package.json', ...packages].flatMap((path) => {
     const manifest = JSON.parse(read(path));
     return ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'].flatMap((kind) =>

@@ -59,7 +59,7 @@ const KNOWN = ['url', 'key', 'headers', 'fetch', 'timeoutMs', 'deadlineMs', 'max
 /**
  * Refusals are thrown as `RecoupError` with a stable `code`; outcomes such as `duplicate` are returned. A call that got no
  * answer, or "not now" (408, 429, 502, 503, 504), is repeated with back-off until its deadline: what a call names by ids of
- * the caller's is done once, however often it is sent. Not repeated are `keys.create`, `epochs.open`, `deadLetters.redriveAll`,
+ * the caller's is done once, however often it is sent. Not repeated are `keys.create`, `epochs.open`, `deadLetters.redriveAll`, `probes.recheck`,
  * `webhookEndpoints.register` and `webhookEndpoints.rotate`.
  */
 export class RecoupClient implements Calls {

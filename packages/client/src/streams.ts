@@ -32,6 +32,8 @@ const PARTICULARS: Record<StreamName, Particulars> = {
   'deadLetters.redriveAll': {
     whole: (_from, _goal, last) => last?.ended === true,
   },
+  // A repeat would ask once more.
+  'probes.recheck': { whole: (_from, _goal, last) => last?.ended === true },
   // It has no end: the service closes it now and then, and another replica may go on.
   'feed.stream': { resume: (last) => ({ cursor: (last as FeedItem).cursor }), whole: () => false },
 };

@@ -26,6 +26,7 @@ test('the table of operations is the list of the service', () => {
     'deadLetters.redriveAll',
     'epochs.open',
     'keys.create',
+    'probes.recheck',
     'webhookEndpoints.register',
     'webhookEndpoints.rotate',
   ]);

@@ -11,7 +11,7 @@ export const probeTransitions = {
   },
   'prober.remove': {
     guard: 'the pool has a prober',
-    effect: 'nobody asks any more; what waits for an answer waits until its grace is over',
+    effect: 'nobody asks any more, and no check is due; what waits for an answer waits until its grace is over',
     outcomes: ['removed', 'duplicate'],
     refusals: [],
   },
@@ -39,7 +39,7 @@ export const probeTransitions = {
   },
   'probe.ask': {
     guard:
-      'as many open blocks of the pool as were confirmed may be asked; not orders to wait that last, nor what a person has decided',
+      'as many open blocks of the pool as were confirmed may be asked; the pool has a prober; not orders to wait that last, nor what a person has decided',
     effect: 'each is to be asked now, and stays out until it is answered',
     outcomes: [],
     refusals: ['count_changed'],

@@ -9,6 +9,7 @@ import { inSchema } from './db/schema.ts';
 import { inboxChecks } from './inbox/checks.ts';
 import { onlyFields, optionalInteger } from './input.ts';
 import { paymentChecks } from './payments/checks.ts';
+import { probeChecks } from './probes/checks.ts';
 import { subscriptionChecks } from './subscriptions/checks.ts';
 import { upstreamChecks } from './upstreams/checks.ts';
 import { quotaCheck } from './upstreams/quota.ts';
@@ -169,6 +170,7 @@ select x.* from (select ${positionAbove('max(number)')} as above from recoup.epo
 order by 1, 2, 4 limit $1`,
   },
   ...upstreamChecks,
+  ...probeChecks,
   ...creditChecks,
   ...subscriptionChecks,
   ...paymentChecks,

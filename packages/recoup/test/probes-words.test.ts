@@ -6,13 +6,9 @@ import { probedPool } from './support/probing.ts';
 import { booksAreRight, type Stage, staging } from './support/stage.ts';
 
 const { onEvery } = staging();
-const _announced: BlockFacts = { kind: 'quota_exhausted_upstream', policy: 'snapshot', forMs: 5 * 24 * HOUR };
-const _ordered: BlockFacts = { kind: 'rate_limited', policy: 'auto', source: 'retry_after', forMs: 30 * MINUTE };
 
 const fails = (s: Stage, upstream: string, block: BlockFacts = soft) =>
   s.recoup.upstreams.report({ upstream, success: false, block });
-const _openBlock = async (s: Stage, upstream: string) =>
-  (await s.recoup.upstreams.blocks({ limit: 1000 })).blocks.find(({ subject }) => subject === `upstream:${upstream}`);
 
 onEvery('the report says what probes cost and what they bought against waiting', async (s) => {
   const { pool, names, asker, hand } = await probedPool(s, 2, { cost: { tokens: 5 } });

@@ -159,6 +159,16 @@ onEvery('where the pool has no prober, or its prober was removed, nothing waits'
   expect(await use(s, pool)).toMatchObject({ outcome: 'selected' });
 });
 
+onEvery('when a prober is removed no check is due any more, and nothing may be asked again', async (s) => {
+  const { pool, names } = await probedPool(s, 2);
+  for (const name of names) await fails(s, name, announced);
+  expect(await s.recoup.probes.preview({ pool })).toEqual({ count: 2, left: 0 });
+  expect((await openBlock(s, names[0]!))!.nextCheckAt).not.toBeNull();
+  await s.recoup.probes.remove(pool);
+  for (const name of names) expect(await openBlock(s, name)).toMatchObject({ nextCheckAt: null });
+  expect(await s.recoup.probes.preview({ pool })).toEqual({ count: 0, left: 2 });
+});
+
 onEvery('a manual block is asked where another credential came, or a person wants it; a yes ends it so', async (s) => {
   const { pool, names, asker, asked } = await probedPool(s, 3);
   for (const name of names) await fails(s, name, { kind: 'billing', policy: 'manual' });

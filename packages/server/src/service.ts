@@ -13,6 +13,7 @@ import { Waits } from './http/waits.ts';
 import { Keys } from './keys/keys.ts';
 import { PaymentHooks, type PaymentSecrets } from './payments/hooks.ts';
 import { httpProber } from './probing/http-prober.ts';
+import { Sessions } from './sessions/sessions.ts';
 import type { Tracing } from './tracing/sdk.ts';
 import { Callbacks, type WebhookSecrets } from './webhooks/callbacks.ts';
 
@@ -57,6 +58,7 @@ export interface ServiceOptions {
 export interface Service extends AsyncDisposable {
   readonly recoup: Recoup;
   readonly keys: Keys;
+  readonly sessions: Sessions;
   readonly http: FastifyInstance;
   readonly url: string;
   /** Stops taking requests, ends what waits, lets the others finish, closes the database. Safe to call twice. */
@@ -114,8 +116,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         http.log.warn({ ...unknown }, 'a webhook about a job that is not here');
       },
     });
-    // Where nothing can be written now, the first URL makes it.
-    await callbacks.prepare().catch(() => {});
+    const sessions = new Sessions(recoup, keys, { links: isLoopback(bind) });
+    // Where nothing can be written now, the first URL and the first session make them.
+    await Promise.all([callbacks.prepare(), sessions.prepare()]).catch(() => {});
     const access = {
       bind,
       hosts: options.hosts ?? [],
@@ -132,6 +135,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       keys,
       callbacks,
       payments: new PaymentHooks(recoup, options.paymentSecrets),
+      sessions,
       metrics,
       waits,
       spans,
@@ -159,7 +163,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       closing ??= stop();
       return closing;
     };
-    return { recoup, keys, http, url, close, [Symbol.asyncDispose]: close };
+    return { recoup, keys, sessions, http, url, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await recoup.close();
     throw error;

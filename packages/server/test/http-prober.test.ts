@@ -21,8 +21,21 @@ const provider = createServer((request, response) => {
 let url: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'recoup-prober-'));
-  await writeFile(join(folder, 'credentials.yaml'), 'vault/a: sk-secret-a\n');
   await new Promise<void>((done) => provider.listen(0, '127.0.0.1', done));
+  const hosts = [`127.0.0.1:${(provider.address() as AddressInfo).port}`];
+  await writeFile(join(folder, 'secret'), 'sk-secret-in-file\n');
+  process.env.RECOUP_TEST_SECRET = 'sk-secret-in-env';
+  const entries = {
+    'vault/a': { secret: 'sk-secret-a', hosts },
+    'vault/env': { env: 'RECOUP_TEST_SECRET', hosts },
+    'vault/file': { file: join(folder, 'secret'), hosts },
+    'vault/elsewhere': { secret: 'sk-secret-elsewhere', hosts: ['api.example.com'] },
+    'vault/bare': 'sk-secret-bare',
+    'vault/gone': { env: 'RECOUP_TEST_NO_SUCH', hosts },
+    'vault/unread': { file: join(folder, 'nowhere'), hosts },
+    'vault/lines': { secret: 'sk-secret\r\nx: y', hosts },
+  };
+  await writeFile(join(folder, 'credentials.yaml'), JSON.stringify(entries));
   url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1/{upstream}`;
 });
 afterAll(async () => {
@@ -53,11 +66,31 @@ test('the request carries the credential of the upstream; a yes is a status and 
 test.each([
   ['no reference', { credentialRef: null }, true, /no reference/],
   ['a reference that the file has not', { credentialRef: 'vault/b' }, true, /has none/],
-  ['a private address', {}, false, /127\.0\.0\.1|private|address/],
+  ['a credential of another host', { credentialRef: 'vault/elsewhere' }, true, /does not name 127\.0\.0\.1/],
+  ['a credential without hosts', { credentialRef: 'vault/bare' }, true, /has secret, env or file, and hosts/],
+  ['a variable that is not set', { credentialRef: 'vault/gone' }, true, /is not there/],
+  ['a file that is not there', { credentialRef: 'vault/unread' }, true, /cannot be read \(ENOENT\)/],
+  ['a secret of two lines', { credentialRef: 'vault/lines' }, true, /no line of printable ASCII/],
+  ['a credential over plain http', {}, false, /by https only/],
 ])('%s is what could not be told, and says no secret', async (_, more, allowPrivate, words) => {
   const asking = ask({ headers: { 'x-key': '{credential}' } }, more, allowPrivate);
   await expect(asking).rejects.toThrow(words);
   await expect(asking).rejects.not.toThrow(/sk-secret/);
+});
+
+test('a private address is not asked unless that is allowed', async () => {
+  const before = seen.length;
+  await expect(ask({}, {}, false)).rejects.toThrow(/127\.0\.0\.1 is not a public address/);
+  expect(seen).toHaveLength(before);
+});
+
+test.each([
+  ['vault/env', 'sk-secret-in-env'],
+  ['vault/file', 'sk-secret-in-file'],
+])('a secret may be in a variable or in a file of its own: %s', async (credentialRef, secret) => {
+  answer = { status: 200, body: '' };
+  await ask({ headers: { 'x-key': '{credential}' } }, { credentialRef });
+  expect(seen.at(-1)!.headers['x-key']).toBe(secret);
 });
 
 test('the service asks when a block is due: a yes lets a trial in', async () => {

@@ -674,8 +674,10 @@ class ProbeScore(TypedDict):
     medianLatencyMs: Optional[float]
 
 
-class Rechecked(TypedDict):
+class RecheckProgress(TypedDict):
+    done: int
     of: int
+    ended: bool
     open: int
     yes: int
     no: int

@@ -19,7 +19,7 @@ class RecoupClient(Groups):
     Refusals are raised as ``RecoupError`` with a stable ``code``; outcomes such as ``duplicate`` are returned. A call
     that got no answer, or "not now" (408, 429, 502, 503, 504), is repeated with back-off until its deadline: what a call
     names by ids of the caller's is done once, however often it is sent. Not repeated are
-    ``keys.create``, ``epochs.open``, ``dead_letters.redrive_all``, ``webhook_endpoints.register`` and ``.rotate``.
+    ``keys.create``, ``epochs.open``, ``dead_letters.redrive_all``, ``probes.recheck``, ``webhook_endpoints.register`` and ``.rotate``.
 
     url: where the service is: ``https://recoup.example``. Redirects are not followed.
     key: an API key (``rcp_…``). On loopback none is needed.

@@ -1009,17 +1009,17 @@ class Probes(Group):
         """
         return self._client._call("probes.preview", {"pool": pool, "policy": policy, "kind": kind}, options)
 
-    def recheck(self, *, pool: str, confirm: int, actor: str, policy: Literal["auto", "manual", "snapshot", "rolling"] = OMIT, kind: str = OMIT, within_ms: int = OMIT, options: Optional[Options] = None) -> "Rechecked":
-        """Have every block of a pool asked now, and wait for the answers.
+    def recheck(self, *, pool: str, confirm: int, actor: str, policy: Literal["auto", "manual", "snapshot", "rolling"] = OMIT, kind: str = OMIT, within_ms: int = OMIT, options: Optional[Options] = None) -> Generator["RecheckProgress", None, None]:
+        """Have every block of a pool asked now, telling how far that is.
 
         pool: The pool. 1 to 200 printable characters, not "." or "..".
         confirm: The count that the preview showed.
         actor: Who wants it. 1 to 200 printable characters, not "." or "..".
         policy: Only blocks of this policy.
         kind: Only blocks of this kind. 1 to 200 printable characters, not "." or "..".
-        within_ms: How long to wait for answers; 20,000 unless set.
+        within_ms: How long to wait for answers; 600,000 unless set.
         """
-        return self._client._call("probes.recheck", {"pool": pool, "confirm": confirm, "actor": actor, "policy": policy, "kind": kind, "withinMs": within_ms}, options)
+        return self._client._stream("probes.recheck", {"pool": pool, "confirm": confirm, "actor": actor, "policy": policy, "kind": kind, "withinMs": within_ms}, options)
 
 
 class Estimates(Group):
@@ -1445,7 +1445,7 @@ OPERATIONS: Dict[str, Operation] = {
     "probes.list": Operation("GET", "/v1/probes", ("block", "upstream", "cursor", "limit",), None, None, "probes", None, True),
     "probes.report": Operation("GET", "/v1/probes/report", ("since", "pool",), None, None, None, None, True),
     "probes.preview": Operation("GET", "/v1/pools/{pool}/recheck", ("policy", "kind",), None, None, None, None, True),
-    "probes.recheck": Operation("POST", "/v1/pools/{pool}/recheck", (), "fields", None, None, 4194304, True),
+    "probes.recheck": Operation("POST", "/v1/pools/{pool}/recheck", (), "fields", "ndjson", None, 4194304, False),
     "estimates.report": Operation("GET", "/v1/estimates", ("since",), None, None, None, None, True),
     "inbox.list": Operation("GET", "/v1/inbox", ("pool", "owner", "unowned", "snoozed", "cursor", "limit",), None, None, "items", None, True),
     "inbox.take": Operation("POST", "/v1/inbox/{item}/take", (), "fields", None, None, 4194304, True),

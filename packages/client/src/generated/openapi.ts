@@ -1668,8 +1668,8 @@ export interface paths {
         get: operations["probes.preview"];
         put?: never;
         /**
-         * Have every block of a pool asked now, and wait for the answers
-         * @description What says yes comes back; everything else stays out, also what could not be asked. `open` were not answered by then, and are still asked.
+         * Have every block of a pool asked now, telling how far that is
+         * @description One JSON object a line; the last one has `ended: true`. What says yes comes back; everything else stays out, also what could not be asked. When the caller goes, or the time is over, `open` are still asked.
          *
          *     Scopes: operator, admin.
          */
@@ -3109,12 +3109,18 @@ export interface components {
             minutesPerRequest: number | null;
             medianLatencyMs: number | null;
         };
-        Rechecked: {
+        RecheckProgress: {
+            done: number;
             of: number;
+            /** @description True in the last line. */
+            ended: boolean;
+            /** @description Not answered yet. */
             open: number;
             yes: number;
             no: number;
+            /** @description It could not be told. */
             unavailable: number;
+            /** @description Closed, or changed by other news, before they were answered. */
             moved: number;
         };
         EstimateScore: {
@@ -6547,7 +6553,7 @@ export interface operations {
                     "application/json": {
                         /** @description Confirm this number. */
                         count: number;
-                        /** @description Never asked: orders to wait that last, and what a person has decided. */
+                        /** @description Not asked: orders to wait that last, and what a person has decided; all, where the pool has no prober. */
                         left: number;
                     };
                 };
@@ -6578,7 +6584,7 @@ export interface operations {
                     confirm: number;
                     /** @description Who wants it. 1 to 200 printable characters, not "." or "..". */
                     actor: string;
-                    /** @description How long to wait for answers; 20,000 unless set. */
+                    /** @description How long to wait for answers; 600,000 unless set. */
                     withinMs?: number;
                 };
             };
@@ -6590,7 +6596,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rechecked"];
+                    "application/x-ndjson": components["schemas"]["RecheckProgress"];
                 };
             };
         };

@@ -86,7 +86,7 @@ export const OPERATIONS = {
   'probes.list': {"method":"GET","path":"/v1/probes","query":["block","upstream","cursor","limit"],"page":"probes"},
   'probes.report': {"method":"GET","path":"/v1/probes/report","query":["since","pool"]},
   'probes.preview': {"method":"GET","path":"/v1/pools/{pool}/recheck","query":["policy","kind"]},
-  'probes.recheck': {"method":"POST","path":"/v1/pools/{pool}/recheck","query":[],"body":"fields","maxBytes":4194304},
+  'probes.recheck': {"method":"POST","path":"/v1/pools/{pool}/recheck","query":[],"body":"fields","maxBytes":4194304,"stream":"ndjson","repeatable":false},
   'estimates.report': {"method":"GET","path":"/v1/estimates","query":["since"]},
   'inbox.list': {"method":"GET","path":"/v1/inbox","query":["pool","owner","unowned","snoozed","cursor","limit"],"page":"items"},
   'inbox.take': {"method":"POST","path":"/v1/inbox/{item}/take","query":[],"body":"fields","maxBytes":4194304},

@@ -25,7 +25,10 @@ export interface ClaimedRow {
   timeoutMs: number;
 }
 
-/** The upstream to ask through about the block `b`: itself; of what is shared the one that failed, or else any that nobody has to see to. */
+/**
+ * The upstream to ask through about the block `b`: itself; of what is shared the one that failed, or else any that nobody has to see to, which
+ * is looked for only then.
+ */
 const target = (b: string) => `
     select u.id, u.pool, u.provider, u.credential_ref, u.credential_at, m.every_ms, m.timeout_ms, m.http, m.cost
     from (
@@ -33,7 +36,7 @@ const target = (b: string) => `
       union all
       (select u.* from mine m
        cross join lateral (select * from recoup.upstreams u where u.pool = m.pool and u.status = 'on') u
-       where case ${b}.subject_type when 'quota_group' then u.quota_group when 'provider' then u.provider when 'route' then u.route end = ${b}.subject_id
+       where ${b}.subject_type <> 'upstream' and case ${b}.subject_type when 'quota_group' then u.quota_group when 'provider' then u.provider when 'route' then u.route end = ${b}.subject_id
        limit 1)) u
     join mine m on m.pool = u.pool
     where u.status = 'on' and (${b}.subject_type = 'upstream' or u.blocked_until is distinct from 'infinity')
@@ -61,7 +64,7 @@ candidates as materialized (
      where b.closed_at is null and b.gate_ms is not null and b.until > recoup.clock() - ${LONGEST_GATE} and ${isDue('b')} and b.policy <> 'manual'
      order by b.until, b.id) b
    cross join lateral (${target('b')}) t (upstream_id)
-   where not exists (select from recoup.probes p where p.block_id = b.id and p.ended_at is null)
+   where exists (select from mine) and not exists (select from recoup.probes p where p.block_id = b.id and p.ended_at is null)
      and not exists (select from recoup.upstreams u cross join lateral (${quotasOn('u', 'array[b.scope]')}) q where u.id = t.upstream_id)
    limit (select count from input))
   union all
@@ -70,7 +73,7 @@ candidates as materialized (
      select b.* from recoup.blocks b where b.closed_at is null and b.next_check_at is not null and b.next_check_at <= recoup.clock()
      order by b.next_check_at, b.id) b
    cross join lateral (${target('b')}) t (upstream_id)
-   where not exists (select from recoup.probes p where p.block_id = b.id and p.ended_at is null)
+   where exists (select from mine) and not exists (select from recoup.probes p where p.block_id = b.id and p.ended_at is null)
    limit (select count from input))),
 held as materialized (
   select c.*, b.*, recoup.clock() as now

@@ -120,7 +120,7 @@ export class Probes {
     return this.#reports.read(scoreProbes, [row]);
   }
 
-  /** What `recheck` would ask; changes nothing. `left` are never asked: orders to wait that last, and what a person has decided. */
+  /** What `recheck` would ask; changes nothing. `left` are not asked: orders to wait that last, and what a person has decided; all of them, where the pool has no prober. */
   async preview(filter: RecheckFilter): Promise<{ count: number; left: number }> {
     check.onlyFields('preview', filter, ['pool', 'policy', 'kind']);
     const { count, left } = (await this.#runner.read(askProbes, [filterInput(filter)]))[0]!;

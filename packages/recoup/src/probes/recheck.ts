@@ -13,7 +13,7 @@ const columns = {
 export interface AskedRow {
   /** Blocks that may be asked. */
   count: number;
-  /** Those that may not: a provider's order to wait that lasts, what a person has decided. */
+  /** Those that may not: a provider's order to wait that lasts, what a person has decided; all, where the pool has no prober. */
   left: number;
   asked: number;
   /** Names this time; null: nothing was asked. */
@@ -32,7 +32,8 @@ export const askProbes = statement<typeof columns, AskedRow>(
   columns,
   () => `
 open as materialized (
-  select b.id, i.*, b.kind = 'operator' or (b.source = 'retry_after' and b.until > recoup.clock()) as stays
+  select b.id, i.*, b.kind = 'operator' or (b.source = 'retry_after' and b.until > recoup.clock())
+    or not exists (select from recoup.probers p where p.pool = i.pool) as stays
   from input i
   cross join lateral (
     select * from recoup.blocks b

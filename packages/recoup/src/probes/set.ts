@@ -32,12 +32,22 @@ select json_build_array(json_build_object('ord', 1, 'outcome', case when exists 
 
 const onePool = { pool: 'text' } as const satisfies Columns;
 
-/** Guard: there is one. What waits for an answer waits until its grace is over. */
+/**
+ * Guard: there is one. What waits for an answer waits until its grace is over. Checks of what is out are forgotten, so that nobody walks over
+ * questions that nobody asks; a block that somebody holds keeps its own.
+ */
 export const removeProber = statement<typeof onePool, RawAnswer>(
   'prober.remove',
   onePool,
   () => `
-won as (delete from recoup.probers p using input i where p.pool = i.pool returning p.pool)
+won as (delete from recoup.probers p using input i where p.pool = i.pool returning p.pool),
+checked as materialized (
+  select b.id from won w join recoup.upstreams u on u.pool = w.pool
+  cross join lateral (
+    select b.id from recoup.blocks b
+    where b.closed_at is null and b.subject_type = 'upstream' and b.subject_id = u.id and b.next_check_at is not null for no key update skip locked) b),
+forgotten as (
+  update recoup.blocks b set next_check_at = null, asked_at = null, asked_by = null from checked c where b.id = c.id and b.closed_at is null)
 select json_build_array(json_build_object('ord', 1, 'outcome', case when exists (select from won) then 'removed' else 'duplicate' end))::text as answer`,
   { holds: 'pool' },
 );

@@ -87,6 +87,10 @@ export function addOperations(program: Command, operations: readonly Operation[]
   for (const group of groups.values()) group.description(group.commands.map((one) => one.name()).join(', '));
 }
 
+/** What a command that asks for a confirmed count would do, by the operation that says so. */
+export const previewOf = ({ name }: Operation): string | undefined =>
+  ({ 'deadLetters.redriveAll': 'deadLetters.preview', 'probes.recheck': 'probes.preview' })[name];
+
 function addCommand(group: Command, verb: string, operation: Operation, run: Run): void {
   // `recoup pools`, `recoup inbox` and `recoup alerts` alone are questions that one answer fits.
   const isDefault = ['pools.list', 'inbox.list', 'alerts.list'].includes(operation.name);
@@ -100,7 +104,7 @@ function addCommand(group: Command, verb: string, operation: Operation, run: Run
     command.addOption(optionOf(field, schema, required.includes(field)));
   }
   // A stand-in for the operation that previews it; others have a `dryRun` of their own.
-  const previews = operation.name === 'deadLetters.redriveAll';
+  const previews = previewOf(operation) !== undefined;
   if (previews) command.option('--dry-run', 'say what it would do, change nothing');
   command.action(async (...given: unknown[]) => {
     const options = (given.at(-1) as Command).opts() as Record<string, unknown>;

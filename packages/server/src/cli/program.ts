@@ -11,7 +11,7 @@ import { addExplain } from './explain.ts';
 import { addExport } from './export.ts';
 import { addImport } from './import.ts';
 import { refuseWrong, runDoctor, runMigrate, runVerify } from './maintenance.ts';
-import { addOperations } from './operation-commands.ts';
+import { addOperations, previewOf } from './operation-commands.ts';
 import { failure, type Output, readable } from './output.ts';
 import { addPrune } from './prune.ts';
 import { describeSettings, kebab, type Resolved, resolveSettings, SETTINGS } from './settings.ts';
@@ -154,12 +154,14 @@ async function ask(
   { output, stop }: Environment,
   print: (answer: unknown) => void,
 ): Promise<void> {
-  const bulk = operation.name === 'deadLetters.redriveAll';
+  const previewing = previewOf(operation);
+  const bulk = previewing !== undefined;
   const target = await openTarget(values, output);
   try {
     if (options.dryRun && bulk) {
-      const { confirm, ...filter } = input;
-      const preview = operations.find(({ name }) => name === 'deadLetters.preview')!;
+      const preview = operations.find(({ name }) => name === previewing)!;
+      const known = { ...preview.params.properties, ...preview.query.properties };
+      const filter = Object.fromEntries(Object.entries(input).filter(([field]) => Object.hasOwn(known, field)));
       return print(await target.ask(preview, filter, stop.cut));
     }
     if (bulk) stop.gently();

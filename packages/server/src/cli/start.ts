@@ -1,7 +1,7 @@
 // `recoup start`: the service on a database, or on one of its own, until it is told to stop.
 import { Refusal } from 'recoup';
 import type { Rules } from 'recoup/decoders';
-import { startService } from '../service.ts';
+import { type Service, startService } from '../service.ts';
 import { startTracing } from '../tracing/sdk.ts';
 import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
@@ -57,6 +57,13 @@ function withFlags(error: unknown, { databaseUrl, dataDir, schema }: Settings): 
   return new Refusal(error.code, `${error.message}${where} --schema ${schema}`, error.details);
 }
 
+/** Where the console is; where keys are asked for on loopback, with a link that opens it once. */
+function consoleLine({ url, sessions }: Service, requireKeys: boolean): string {
+  const token = requireKeys ? sessions.link() : null;
+  if (token === null) return `The console: ${url}/`;
+  return `The console, once and within ten minutes: ${url}/sign-in#${token}`;
+}
+
 /** What still holds the process when everything is closed, such as a collector that does not answer, goes this long after. */
 const LINGER_MS = 100;
 
@@ -72,6 +79,7 @@ export async function runStart(settings: Settings, output: Output): Promise<void
     });
     await announce(service.url);
     output.err(`Recoup serves ${service.url} (OpenAPI: ${service.url}/openapi.json)`);
+    output.err(consoleLine(service, settings.requireKeys!));
     if (settings.insecure) output.err('It serves everybody without a key: --insecure was given.');
     await told(() => {
       output.err('Stopping: what runs may finish. Once more stops it now.');

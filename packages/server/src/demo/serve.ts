@@ -34,6 +34,7 @@ export async function serve(databaseUrl: string, port: number, screen: Screen, s
     screen.line();
     screen.line(`${bold('4')}  ${bold(`It is served at ${service.url}, until Ctrl-C`)}`);
     if (taken) screen.line(dim(`   port ${port} is taken, so it is another one`));
+    screen.line(dim(`   in a browser: ${service.url}/`));
     for (const { what, command } of requests(service.url, found.rows[0]!)) {
       screen.line();
       screen.line(dim(`   ${what}`));

@@ -5,6 +5,7 @@ import { InvalidInput, Refusal } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
 import { checkBound } from '../operations/bound.ts';
 import type { Caller, Operation } from '../operations/operation.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 
 export interface AccessOptions {
   /** The address the server listens on. */
@@ -22,6 +23,20 @@ const EVERYBODY: Caller = { key: null, scopes: ['admin'], customer: null };
 
 export const isLoopback = (bind: string): boolean => LOOPBACK.has(bind) || /^127\.\d+\.\d+\.\d+$/.test(bind);
 
+/**
+ * Somebody follows a link to the console, from a ticket or a chat: a page of its own, which holds no data and asks for it
+ * from its own origin then. Never an address of the API, and never a frame.
+ */
+export const isVisit = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'GET' &&
+  headers['sec-fetch-mode'] === 'navigate' &&
+  headers['sec-fetch-dest'] === 'document' &&
+  isPage(url);
+
+/** Whether an address is for people: none of the API's. */
+export const isPage = (url: string): boolean =>
+  !/^\/(v1|errors|console)(\/|$)|^\/(livez|readyz|metrics|openapi\.json)\b/.test(url);
+
 /** A host without its port, in lower case. */
 const hostName = (host: string) => host.replace(/:\d+$/, '').toLowerCase();
 
@@ -37,12 +52,14 @@ function count(rawHeaders: readonly string[], name: string): number {
 
 export class Access {
   readonly #keys: Keys;
+  readonly #sessions: Sessions;
   readonly #options: AccessOptions;
   readonly #hosts: ReadonlySet<string>;
   readonly #loopback: boolean;
 
-  constructor(keys: Keys, options: AccessOptions) {
+  constructor(keys: Keys, sessions: Sessions, options: AccessOptions) {
     this.#keys = keys;
+    this.#sessions = sessions;
     this.#options = options;
     this.#loopback = isLoopback(options.bind);
     this.#hosts = new Set([...LOOPBACK, ...options.hosts.map((host) => host.toLowerCase())]);
@@ -60,6 +77,7 @@ export class Access {
     if (!this.#hosts.has(named) && !this.#mayBeOurs(named)) throw new Refusal('wrong_host', undefined, { host: named });
     const foreign = origin !== undefined && origin.replace(/^https?:\/\//, '').toLowerCase() !== host?.toLowerCase();
     // Browsers send the second also where they send no origin: for an image, say, whose address is one of ours.
+    if (isVisit(request)) return;
     if (foreign || site === 'cross-site' || site === 'same-site') {
       throw new Refusal('foreign_origin', undefined, { origin: origin ?? null });
     }
@@ -78,11 +96,32 @@ export class Access {
     return this.#loopback && this.#options.hosts.length === 0 && !this.#options.requireKeys && !forwarded;
   }
 
-  /** Who asks. Refuses `unauthorized`. A key that is sent counts, also where none is needed. */
+  /** Who asks. Refuses `unauthorized`. A key or a session that is sent counts, also where none is needed. */
   caller(request: FastifyRequest): Caller | Promise<Caller> {
-    const given = request.headers.authorization;
-    if (given === undefined && this.#open(request)) return EVERYBODY;
-    return this.#recognized(given);
+    const { authorization, cookie } = request.headers;
+    if (authorization === undefined && cookie?.includes('recoup_')) return this.#ofSession(request, cookie);
+    if (authorization === undefined && this.#open(request)) return EVERYBODY;
+    return this.#recognized(authorization);
+  }
+
+  async #ofSession(request: FastifyRequest, cookie: string): Promise<Caller> {
+    const session = await this.#sessions.read(cookie);
+    if (!session) {
+      if (this.#open(request)) return EVERYBODY;
+      throw new Refusal('unauthorized');
+    }
+    this.checkOwnPage(request);
+    return session.caller;
+  }
+
+  /**
+   * A browser sends its cookies with whatever any page asks for: what changes something must say that it comes from a page
+   * of ours. That an origin is ours was seen before; here it must be there. Refuses `foreign_origin`.
+   */
+  checkOwnPage({ method, headers }: FastifyRequest): void {
+    if (method === 'GET' || method === 'HEAD') return;
+    if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin')
+      throw new Refusal('foreign_origin', 'A session of the console may change something only from its own pages.');
   }
 
   async #recognized(given = ''): Promise<Caller> {

@@ -12,10 +12,12 @@ import { type Recoup, Refusal } from 'recoup';
 import type { Keys } from '../keys/keys.ts';
 import { operations } from '../operations/operations.ts';
 import type { PaymentHooks } from '../payments/hooks.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import type { Callbacks } from '../webhooks/callbacks.ts';
 import { Access, type AccessOptions } from './access.ts';
 import { Bodies } from './bodies.ts';
 import { answerBroken, watchConnections } from './connections.ts';
+import { addConsole, SESSION_METHODS, SESSION_PATH } from './console.ts';
 import { addHealth, HEALTH_PATHS } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
@@ -29,6 +31,7 @@ export interface ServerOptions extends AccessOptions {
   keys: Keys;
   callbacks: Callbacks;
   payments: PaymentHooks;
+  sessions: Sessions;
   metrics: Metrics;
   waits: Waits;
   /** Set where requests are traced. */
@@ -53,8 +56,8 @@ const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /** The server, not listening yet. */
 export function buildServer(options: ServerOptions): FastifyInstance {
-  const { recoup, keys, callbacks, payments, metrics, waits, spans } = options;
-  const access = new Access(keys, options);
+  const { recoup, keys, callbacks, payments, sessions, metrics, waits, spans } = options;
+  const access = new Access(keys, sessions, options);
   const server = Fastify({
     ...limits(options),
     logger: loggerOf(options.logger),
@@ -96,9 +99,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   addRoutes(server, operations, context);
   const document = openapi(operations);
   addHealth(server, { recoup, access, metrics, document, stopping: draining });
+  addConsole(server, { keys, sessions, access });
   addMethods(server, [
     ...operations.map(({ method, path, stream }) => ({ method, path, head: method === 'GET' && !stream })),
     ...HEALTH_PATHS.map((path) => ({ method: 'GET', path, head: true })),
+    ...SESSION_METHODS.map((method) => ({ method, path: SESSION_PATH, head: method === 'GET' })),
   ]);
   return server;
 }
@@ -234,8 +239,5 @@ function addErrors(server: FastifyInstance): void {
     if (seconds !== undefined) reply.header('retry-after', seconds);
     if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="recoup"');
     return sendProblem(request, reply, refusal);
-  });
-  server.setNotFoundHandler(async () => {
-    throw new Refusal('not_found');
   });
 }

@@ -106,7 +106,21 @@ export class Keys {
     const [row] = await this.#query(`select ${COLUMNS} from ${this.#table} where id = $1`, [id]);
     const same = timingSafeEqual(row?.hash ?? Buffer.alloc(32), hash);
     if (!row || !same || row.revoked_at !== null) return undefined;
-    const caller = { key: id, scopes: row.scopes, customer: row.customer_id };
+    return this.#know(name, row);
+  }
+
+  /** What the key of this id may do, for a session that was opened with its secret; undefined: it was revoked. */
+  async holder(id: string): Promise<Caller | undefined> {
+    const known = this.#known.get(id);
+    if (known && performance.now() - known.at < FRESH_MS) return known.caller;
+    this.#known.delete(id);
+    const [row] = await this.#query(`select ${COLUMNS} from ${this.#table} where id = $1`, [id]);
+    if (!row || row.revoked_at !== null) return undefined;
+    return this.#know(id, row);
+  }
+
+  #know(name: string, { id, scopes, customer_id: customer }: Row): Caller {
+    const caller = { key: id, scopes, customer };
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(name, { caller, at: performance.now() });
     this.#used(id);

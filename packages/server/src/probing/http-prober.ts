@@ -1,15 +1,14 @@
 // Sends the request that asks whether an upstream works again: with its credential, to a checked address, without redirects.
-import { readFile } from 'node:fs/promises';
 import { request as http, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as https } from 'node:https';
 import type { HttpProbe, HttpProber, ProbeQuestion } from 'recoup';
-import { readYaml } from '../cli/yaml.ts';
 import { addressesOf, only } from '../deliveries/addresses.ts';
+import { secretFor } from './credentials.ts';
 
 export interface ProberOptions {
   /** Send to loopback, private and link-local addresses too. */
   allowPrivate: boolean;
-  /** A file with secrets by the references that upstreams have (YAML or JSON); read for each question, so that it may change. */
+  /** A file with secrets by the references that upstreams have (YAML or JSON, see credentials.ts); read for each question, so that it may change. */
   credentialsFile?: string;
 }
 
@@ -32,7 +31,7 @@ async function send(question: ProbeQuestion, probe: HttpProbe, options: ProberOp
   const url = new URL(
     probe.url.replaceAll(/\{(upstream|model)\}/g, (_, name: keyof typeof names) => encodeURIComponent(names[name])),
   );
-  const headers = await headersOf(question, probe, options.credentialsFile);
+  const headers = await headersOf(question, probe, url, options);
   const addresses = await addressesOf(url.hostname, options.allowPrivate);
   const settings: RequestOptions = {
     method: probe.method ?? 'GET',
@@ -57,24 +56,11 @@ async function send(question: ProbeQuestion, probe: HttpProbe, options: ProberOp
   return { status: response.statusCode ?? 0, headers: response.headers as Record<string, string>, body };
 }
 
-async function headersOf(question: ProbeQuestion, probe: HttpProbe, file: string | undefined) {
+async function headersOf(question: ProbeQuestion, probe: HttpProbe, url: URL, options: ProberOptions) {
   const entries = Object.entries(probe.headers ?? {});
-  const needed = entries.some(([, value]) => value.includes('{credential}'));
-  const secret = needed ? await secretOf(question.credentialRef, file) : '';
-  return Object.fromEntries(entries.map(([name, value]) => [name, value.replaceAll('{credential}', () => secret)]));
-}
-
-async function secretOf(ref: string | null, file: string | undefined): Promise<string> {
-  if (ref === null) throw new Error('the upstream has no reference to a credential');
-  if (file === undefined) throw new Error('no file of credentials is set here');
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`the file of credentials cannot be read (${error.code})`);
-  });
-  const secrets = readYaml('probeCredentials', text) as Record<string, unknown> | null;
-  const secret = secrets !== null && Object.hasOwn(secrets, ref) ? secrets[ref] : undefined;
-  if (typeof secret !== 'string' || !/^[\x21-\x7e]+$/.test(secret))
-    throw new Error(
-      'the file of credentials has none for the reference of the upstream, or it is no line of printable ASCII',
-    );
-  return secret;
+  if (!entries.some(([, value]) => value.includes('{credential}'))) return { 'user-agent': 'Recoup', ...probe.headers };
+  if (url.protocol !== 'https:' && !options.allowPrivate) throw new Error('a credential is sent by https only');
+  const secret = await secretFor(question.credentialRef, url.host, options.credentialsFile);
+  const filled = entries.map(([name, value]) => [name, value.replaceAll('{credential}', () => secret)]);
+  return { 'user-agent': 'Recoup', ...Object.fromEntries(filled) } as Record<string, string>;
 }

@@ -1,6 +1,6 @@
 // Callbacks: signed URLs that name an attempt, the job behind an upstream_ref, and what a webhook does to it.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { InvalidInput, type Recoup, Refusal } from 'recoup';
+import { Signing } from '../keys/signing.ts';
 import { fal } from './fal.ts';
 import { generic } from './generic.ts';
 import type { Hook, Provider, Report } from './provider.ts';
@@ -43,13 +43,14 @@ export class Callbacks {
   readonly #secrets: WebhookSecrets;
   readonly #publicUrl: string | null;
   readonly #onUnknown: (unknown: UnknownJob) => void;
-  #key: Promise<Buffer> | undefined;
+  readonly #signing: Signing;
 
   constructor(
     recoup: Recoup,
     options: { secrets?: WebhookSecrets; publicUrl?: string; onUnknown?: (unknown: UnknownJob) => void } = {},
   ) {
     this.#recoup = recoup;
+    this.#signing = new Signing(recoup, 'callbacks');
     this.#secrets = checked(options.secrets ?? {});
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? null;
     this.#onUnknown = options.onUnknown ?? (() => {});
@@ -60,7 +61,7 @@ export class Callbacks {
    * would not know the key of URLs that are out.
    */
   async prepare(): Promise<void> {
-    await this.#mac('');
+    await this.#signing.sign('');
   }
 
   /** The one job, and the attempt, that carries an upstream's reference. Refuses `no_job`, and `conflict` where there are several. */
@@ -79,7 +80,7 @@ export class Callbacks {
     const expiresAt = new Date(Date.now() + expiresInMs);
     const claim = [provider, target.wallet, target.job, target.attempt ?? null, expiresAt.getTime()];
     const text = Buffer.from(JSON.stringify(claim)).toString('base64url');
-    const path = `${PATH}/${provider}/${text}.${(await this.#mac(text)).toString('base64url')}`;
+    const path = `${PATH}/${provider}/${await this.#signing.seal(text)}`;
     return { path, url: this.#publicUrl === null ? null : `${this.#publicUrl}${path}`, expiresAt };
   }
 
@@ -141,12 +142,8 @@ export class Callbacks {
   }
 
   async #open(provider: ProviderName, token: string): Promise<Target> {
-    const end = token.lastIndexOf('.');
-    const text = token.slice(0, Math.max(end, 0));
-    // As texts, so that no other spelling of the same bytes is one of ours.
-    const given = Buffer.from(token.slice(end + 1));
-    const right = Buffer.from((await this.#mac(text)).toString('base64url'));
-    if (given.length === right.length && timingSafeEqual(given, right)) {
+    const text = await this.#signing.open(token);
+    if (text !== undefined) {
       const claim = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
         string,
         string,
@@ -158,29 +155,6 @@ export class Callbacks {
       if (of === provider && Date.now() < expires) return { wallet, job, ...(attempt === null ? {} : { attempt }) };
     }
     throw new Refusal('bad_signature', 'The callback URL is not one of ours, or it has expired.');
-  }
-
-  async #mac(text: string): Promise<Buffer> {
-    this.#key ??= this.#readKey().catch((error) => {
-      this.#key = undefined;
-      throw error;
-    });
-    return createHmac('sha256', await this.#key)
-      .update(text)
-      .digest();
-  }
-
-  /** The signing key, the same for all replicas: made by whichever is first. */
-  #readKey(): Promise<Buffer> {
-    return this.#recoup.transaction(async (_, client) => {
-      const table = `${this.#recoup.schema}.secrets`;
-      const read = `select value from ${table} where name = 'callbacks'`;
-      const found = await client.query<{ value: Buffer }>(read);
-      if (found.rows[0]) return found.rows[0].value;
-      const insert = `insert into ${table} (name, value) values ('callbacks', $1) on conflict (name) do nothing`;
-      await client.query(insert, [randomBytes(32)]);
-      return (await client.query<{ value: Buffer }>(read)).rows[0]!.value;
-    });
   }
 }
 

@@ -1,7 +1,7 @@
 // Operations on probes: how pools are asked, what was asked, what it cost and bought, a re-check of many.
-import { BLOCK_POLICIES, PROBE_METHODS } from 'recoup';
+import { BLOCK_POLICIES, PROBE_METHODS, type Progress, type Recheck } from 'recoup';
 import Type from 'typebox';
-import { type Operation, operation } from '../operation.ts';
+import { type Context, type Operation, operation, type StreamEvent } from '../operation.ts';
 import * as s from '../schemas.ts';
 
 const pool = s.id('The pool.');
@@ -85,6 +85,29 @@ const filter = {
   policy: s.optional(s.oneOf(BLOCK_POLICIES, 'Only blocks of this policy.')),
   kind: s.optional(s.id('Only blocks of this kind.')),
 };
+/** Tells each change while it runs. What comes faster than it is read is told as one. */
+async function* recheck({ recoup, signal }: Context, input: Recheck): AsyncGenerator<StreamEvent> {
+  let latest: Progress | undefined;
+  let told = (_: 'step') => {};
+  const data = (progress: Progress, ended: boolean) => ({
+    data: { done: progress.of - progress.open, ...progress, ended },
+  });
+  const onProgress = (progress: Progress) => {
+    if (latest && JSON.stringify(latest) === JSON.stringify(progress)) return;
+    latest = progress;
+    told('step');
+  };
+  const running = recoup.probes.recheck({ ...input, signal, onProgress });
+  for (;;) {
+    const step = new Promise<'step'>((resolve) => {
+      told = resolve;
+    });
+    const next = await Promise.race([running, step]);
+    if (next !== 'step') return yield data(next, true);
+    yield data(latest!, false);
+  }
+}
+
 const READERS = ['viewer', 'support', 'operator'] as const;
 
 export const probes: readonly Operation[] = [
@@ -185,16 +208,19 @@ export const probes: readonly Operation[] = [
     body: null,
     output: s.fields({
       count: Type.Integer({ description: 'Confirm this number.' }),
-      left: Type.Integer({ description: 'Never asked: orders to wait that last, and what a person has decided.' }),
+      left: Type.Integer({
+        description:
+          'Not asked: orders to wait that last, and what a person has decided; all, where the pool has no prober.',
+      }),
     }),
     errors: [],
     run: ({ recoup }, input) => recoup.probes.preview(input),
   }),
   operation({
     name: 'probes.recheck',
-    summary: 'Have every block of a pool asked now, and wait for the answers',
+    summary: 'Have every block of a pool asked now, telling how far that is',
     description:
-      'What says yes comes back; everything else stays out, also what could not be asked. `open` were not answered by then, and are still asked.',
+      'One JSON object a line; the last one has `ended: true`. What says yes comes back; everything else stays out, also what could not be asked. When the caller goes, or the time is over, `open` are still asked.',
     scopes: ['operator'],
     method: 'POST',
     path: '/v1/pools/{pool}/recheck',
@@ -204,21 +230,24 @@ export const probes: readonly Operation[] = [
       ...filter,
       confirm: s.count('The count that the preview showed.', 0, 10_000),
       actor: s.id('Who wants it.'),
-      withinMs: s.optional(s.durationMs('How long to wait for answers; 20,000 unless set.', 0, 60_000)),
+      withinMs: s.optional(s.durationMs('How long to wait for answers; 600,000 unless set.', 0, 600_000)),
     }),
     output: s.fields(
       {
+        done: Type.Integer(),
         of: Type.Integer(),
-        open: Type.Integer(),
+        ended: Type.Boolean({ description: 'True in the last line.' }),
+        open: Type.Integer({ description: 'Not answered yet.' }),
         yes: Type.Integer(),
         no: Type.Integer(),
-        unavailable: Type.Integer(),
-        moved: Type.Integer(),
+        unavailable: Type.Integer({ description: 'It could not be told.' }),
+        moved: Type.Integer({ description: 'Closed, or changed by other news, before they were answered.' }),
       },
-      { title: 'Rechecked' },
+      { title: 'RecheckProgress' },
     ),
-    waits: true,
+    stream: 'ndjson',
+    repeatable: false,
     errors: ['count_changed'],
-    run: ({ recoup, signal }, { withinMs = 20_000, ...input }) => recoup.probes.recheck({ ...input, withinMs, signal }),
+    run: recheck,
   }),
 ];
