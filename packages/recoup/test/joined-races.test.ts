@@ -4,7 +4,7 @@ import type { LeasedJob, Recoup } from '../src/index.ts';
 import { answers, joined, keyOf, slotsOut, take } from './support/joined.ts';
 import { answer, ledger, stateOf, tally, times } from './support/look.ts';
 import { MINUTE } from './support/pools.ts';
-import { booksAreRight, type Stage, staging } from './support/stage.ts';
+import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
 
 const { onEvery, onFirst } = staging();
 
@@ -39,6 +39,33 @@ onEvery('of many that lease at once when a pool is half open exactly one gets th
   const got = (await Promise.all(times(30, (i) => replicas[i % REPLICAS]!.jobs.lease({ queue })))).flat();
   expect(got.map(({ job }) => [job.id, job.attempt])).toEqual([['job-000', 2]]);
 });
+
+onEvery(
+  'a claim of several takes as many pairs as it may: one slot of each, one trial of what is shared',
+  async (s) => {
+    const { pool, names, queue, ids } = await joined(s, 5, 30, { maxConcurrency: 2, quotaGroup: newId('group') });
+    const all = (pairs: LeasedJob[]) => pairs.map(({ job }) => job.id).sort();
+    expect(all(await s.recoup.jobs.lease({ queue, count: 7 }))).toEqual(ids.slice(0, 7));
+    expect(Object.values(await slotsOut(s, pool)).sort()).toEqual([1, 1, 1, 2, 2]);
+    // Who asks for the same at once shares a claim, and gets what he would have got by himself.
+    const shared = await Promise.all([s.recoup.jobs.lease({ queue, count: 2 }), s.recoup.jobs.lease({ queue })]);
+    expect([shared.map((one) => one.length), all(shared.flat())]).toEqual([[2, 1], ids.slice(7, 10)]);
+    const [nothing, ...others] = await Promise.all(times(3, () => s.recoup.jobs.claim({ queue })));
+    expect(nothing).toMatchObject({ jobs: [], out: { pool, reason: 'slots' } });
+    for (const other of others) expect(other).toEqual(nothing);
+    for (const pair of [...shared.flat()]) await s.recoup.jobs.report({ ...keyOf(pair), answer: answers.fine });
+    const block = {
+      subject: 'quota_group',
+      kind: 'rate_limited',
+      source: 'backoff',
+      policy: 'auto',
+      forMs: 1000,
+    } as const;
+    await s.recoup.upstreams.report({ upstream: names[0]!, success: false, key: newId('key'), block });
+    await s.db.advance(MINUTE - 1000);
+    expect(all(await s.recoup.jobs.lease({ queue, count: 7 }))).toEqual(ids.slice(10, 11));
+  },
+);
 
 onEvery('one request id from five replicas at once is one pair', async (s) => {
   const { pool, queue } = await joined(s, 2, 10, { maxConcurrency: 5 });

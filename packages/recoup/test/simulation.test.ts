@@ -28,7 +28,7 @@ async function run(url: string, options: Parameters<typeof simulate>[1], rewrite
 }
 
 for (const { name, url } of servers) {
-  for (const seed of [...SEEDS, ANY_SEED]) {
+  for (const seed of name === servers[0]!.name ? [...SEEDS, ANY_SEED] : [SEEDS.at(-1)!, ANY_SEED]) {
     const what = seed === ANY_SEED ? 'a seed that nobody knows' : `seed ${seed}`;
     test(`${what}: the model and the database stay one world, whatever is cut, lost, repeated and late [${name}]`, async () => {
       const { violation } = await run(url, { seed, steps: STEPS });

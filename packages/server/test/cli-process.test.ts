@@ -80,16 +80,12 @@ test('tables leave out what is empty, and no text of somebody’s reaches the te
 });
 
 describe('start', () => {
-  const main = join(import.meta.dirname, '../src/cli/main.ts');
+  const main = join(import.meta.dirname, '../bin/recoup.mjs');
   const start = (...argv: string[]) => {
-    const child = spawn(
-      process.execPath,
-      ['--import', 'tsx', '-C', 'recoup-source', main, 'start', '--port', '0', ...argv],
-      {
-        env: { ...process.env, DATABASE_URL: api.db.url },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    const child = spawn(process.execPath, [main, 'start', '--port', '0', ...argv], {
+      env: { ...process.env, DATABASE_URL: api.db.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let err = '';
     let out = '';
     child.stderr.setEncoding('utf8').on('data', (chunk) => {

@@ -1,5 +1,7 @@
 // Starts the PostgreSQL servers of a test run: the embedded one and, where it is installed, the oldest supported one.
-import { existsSync, readdirSync, statfsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -41,7 +43,22 @@ function roomiest(): string {
   return bavail * bsize >= enough ? memory : tmpdir();
 }
 
+/** Tests start processes as they ship, from what is built: it is made new where the sources are. */
+function build(): void {
+  const packages = ['recoup', 'server'].map((name) => join(import.meta.dirname, '../..', name));
+  const newest = (folder: string) => {
+    const sources = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' });
+    return Math.max(...sources.map((source) => statSync(join(folder, 'src', source)).mtimeMs));
+  };
+  const builtAt = (folder: string) =>
+    statSync(join(folder, 'dist/.tsbuildinfo'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (packages.every((folder) => newest(folder) < builtAt(folder))) return;
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  execFileSync(process.execPath, [tsc, '-b', ...packages], { stdio: 'inherit' });
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  build();
   const running: Embedded[] = [];
   const tmpDir = roomiest();
   const stopAll = async () => {

@@ -42,6 +42,9 @@ const columns = {
   marks: 'jsonb',
 } as const;
 
+/** Bytes of payloads that one answer of several jobs carries at most. */
+export const MAX_PAYLOADS = 16_000_000;
+
 const REQUEST_LOCK = `hashtextextended(json_build_array('recoup.lease', queue, request_id)::text, 0)`;
 
 /** CTEs `prior` and `asked`: what the input's request id was given before (where `and` holds), and whether its turn is now (`free`). */
@@ -113,7 +116,7 @@ found as materialized (
 -- request id, jobs that changed between snapshot and lock: the write by ctid does not find them, and what is noted must be given.
 pick as materialized (
   select * from (select f.*, sum(payload_bytes) over (order by place) as bytes from found f) f
-  where (bytes <= 16000000 or place = 1)
+  where (bytes <= ${MAX_PAYLOADS} or place = 1)
     and case when (select request_id from input) is null then true else (select true from recoup.jobs j where j.ctid = f.tid and j.tableoid = f.part) end),
 ${noteGiven()},
 won as (

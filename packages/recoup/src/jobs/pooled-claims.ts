@@ -1,4 +1,4 @@
-// Claims on queues with a pool: one pair of job and upstream after the other, again where others held what was free, and when to come back.
+// Claims on queues with a pool: pairs of jobs and upstreams, again where others held what was free, and when to come back.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runner } from '../db/runner.ts';
 import type { Estimate, Estimates } from '../upstreams/estimates.ts';
@@ -7,6 +7,7 @@ import { readNearest } from '../upstreams/pools.ts';
 import { explainUpstreams } from '../upstreams/queries.ts';
 import { Turns } from '../upstreams/turns.ts';
 import { type ClaimRow, claimFurther, claimJob, closeClaims } from './claim.ts';
+import { Gathered } from './gathered.ts';
 import type { leaseInput } from './inputs.ts';
 import type { LeasedRow } from './lease.ts';
 
@@ -39,6 +40,8 @@ export class PooledClaims {
   readonly #estimates: Estimates;
   /** More than selections: a claim does twice as much, and what keeps it is not the upstream alone. */
   readonly #turns = new Turns(4);
+  /** Who asks under a request id is served by himself. */
+  readonly #gathered = new Gathered<LeasedRow, PoolOut, 'plain'>();
 
   constructor(runner: Runner, estimates: Estimates) {
     this.#runner = runner;
@@ -46,13 +49,19 @@ export class PooledClaims {
   }
 
   claim({ count, ...row }: Row): Promise<Found> {
+    if (row.request_id === null)
+      return this.#gathered.ask(JSON.stringify(row), count, (several) => this.#several(several, row));
     return this.#turns.take(row.queue, () => this.#several(count, row));
   }
 
   async #several(count: number, row: Omit<Row, 'count'>): Promise<Found> {
     let jobs: LeasedRow[] = [];
     for (let nth = 0; nth < count; ) {
-      const found = await this.#one({ ...row, nth });
+      const found = await this.#one({ ...row, nth, count: count - nth }).catch((error: unknown) => {
+        // What was got is in good hands; who asks for more is told the next time.
+        if (jobs.length > 0) return NOTHING;
+        throw error;
+      });
       if (found === 'plain') return nth === 0 ? 'plain' : { jobs, out: null };
       if (found.recorded !== null) {
         jobs = found.jobs;
@@ -60,7 +69,7 @@ export class PooledClaims {
         nth = found.recorded;
       } else if (found.jobs.length > 0) {
         jobs.push(...found.jobs);
-        nth += 1;
+        nth += found.jobs.length;
       } else if (await this.#close(row, nth)) return { jobs, out: found.out };
     }
     return { jobs, out: null };
@@ -73,7 +82,7 @@ export class PooledClaims {
     return answer!.closed === 1;
   }
 
-  async #one(row: Omit<Row, 'count'> & { nth: number }): Promise<FoundOne> {
+  async #one(row: Row & { nth: number }): Promise<FoundOne> {
     // A repeat whose snapshot is older than the first one's commit found what that one has taken: it looks once more.
     let looked = row.request_id === null;
     for (let round = 0; ; round++) {

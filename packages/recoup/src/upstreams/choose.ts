@@ -15,12 +15,12 @@ const moves = (from: string) =>
  * that has let another in since: trials there are counted across upstreams, and the row of one upstream does not guard that count.
  *
  * CTE `chosen`: the first that is usable, held, for the one row of `from` (with pool, model and capability), or none; to be read behind
- * `shut`. `first`: rows that come before all candidates, and alone `unless` they are none.
+ * `shut`. `first`: rows that come before all candidates, and alone `unless` they are none. `count`: the first so many, see `seatsOf`.
  */
 export const chosenOf = (
   from: string,
   reach: Reach,
-  { first, unless, where }: { first?: string; unless?: string; where?: string } = {},
+  { first, unless, where, count = '1' }: { first?: string; unless?: string; where?: string; count?: string } = {},
 ) => `chosen as materialized (
   select c.*, u.tid, u.part, h.half_open, recoup.clock() as now
   from ${from} i
@@ -35,9 +35,18 @@ export const chosenOf = (
   cross join lateral ${moves(`(
     select b.id, b.uses, b.generation from recoup.blocks b where b.id = any (h.half_open) for no key update skip locked)`)}) now_is
   where ${where === undefined ? '' : `${where} and `}${usableCandidate(reach, 'c')} and now_is.moves = ${moves('recoup.blocks')})
-  limit 1)`;
+  limit ${count})`;
 
-/** Of the one that was chosen and whose slot is out (`p`, a row of `chosen`): its turn moves on, and the half-open blocks that let it in count one use more. */
+/**
+ * CTE `seats`: of several that were chosen those that may be used at once, in order (`place`). One can come up twice, as due and as due again; and
+ * of those that one half-open block lets in, only the first was counted there.
+ */
+export const seatsOf = () => `numbered as (select c.*, row_number() over () as nth from chosen c),
+seats as materialized (
+  select c.*, row_number() over (order by nth) as place from numbered c
+  where not exists (select from numbered e where e.nth < c.nth and (e.id = c.id or e.half_open && c.half_open)))`;
+
+/** Of those that were chosen and whose slots are out (`p`, rows of `chosen`): their turns move on, and the half-open blocks that let one in count one use more. */
 export const turnOf = (from: string) => `turned as (
   update recoup.upstreams u set turn_at = greatest(p.turn_at, p.now, coalesce(p.front, (
       select n.turn_at from recoup.upstreams n

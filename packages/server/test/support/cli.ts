@@ -25,7 +25,7 @@ export async function cli(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
   return ran;
 }
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const main = join(import.meta.dirname, '../../bin/recoup.mjs');
 
 /** The command line as a process of its own. */
 export class CliProcess {
@@ -36,8 +36,10 @@ export class CliProcess {
   readonly ended: Promise<number | string | null>;
 
   constructor(argv: readonly string[], env: NodeJS.ProcessEnv) {
-    const args = ['--import', 'tsx', '-C', 'recoup-source', main, ...argv];
-    this.child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.child = spawn(process.execPath, [main, ...argv], {
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.out += text;
     });

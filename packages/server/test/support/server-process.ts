@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const main = join(import.meta.dirname, '../../bin/recoup.mjs');
 const running = new Set<{ kill(): void }>();
 process.once('exit', () => {
   for (const server of running) server.kill();
@@ -24,17 +24,14 @@ export interface StartOptions {
   env?: NodeJS.ProcessEnv;
   /** Arguments of Node before the program. */
   node?: readonly string[];
-  /** Another program than the sources' command line. */
+  /** Another program than the command line. */
   program?: string;
 }
 
-const FROM_SOURCE = ['--import', 'tsx', '-C', 'recoup-source'];
-
 /** Starts it; `url` is there once it serves. A start that fails rejects with what it told. */
 export async function startServer(databaseUrl: string, options: StartOptions = {}): Promise<ServerProcess> {
-  const { argv = [], env = {}, node = [], program } = options;
-  const first = program === undefined ? [...FROM_SOURCE, ...node, main] : [...node, program];
-  const child = spawn(process.execPath, [...first, 'start', '--port', '0', ...argv], {
+  const { argv = [], env = {}, node = [], program = main } = options;
+  const child = spawn(process.execPath, [...node, program, 'start', '--port', '0', ...argv], {
     env: { ...process.env, DATABASE_URL: databaseUrl, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
