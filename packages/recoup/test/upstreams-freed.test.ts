@@ -108,4 +108,13 @@ onEvery(
   },
 );
 
+onEvery('a slot whose time is up is kept by nobody: it may be another’s since', async (s) => {
+  const { pool } = await poolOf(s, 1, { maxConcurrency: 1 });
+  await s.stopClock();
+  const { lease } = await s.recoup.upstreams.select({ pool, leaseMs: MINUTE });
+  await s.db.advance(MINUTE);
+  expect(await s.recoup.upstreams.extend(lease!, HOUR)).toMatchObject({ outcome: 'stale' });
+  expect(await use(s, pool)).toMatchObject({ outcome: 'selected' });
+});
+
 onEvery('after all of it the books are right', booksAreRight);
