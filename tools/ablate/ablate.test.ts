@@ -29,6 +29,10 @@ describe('conditions in a piece of SQL', () => {
       'select count(*) filter (where a) over (rows between unbounded preceding and 1 preceding) from t',
       ['conjunct: a'],
     ],
+    [
+      "select a from t where b && array['x', 'y'] and c[1] offset 0",
+      ["conjunct: b && array['x', 'y']", 'conjunct: c[1]'],
+    ],
     ['select case when a then b end and c from t', ['conjunct: case when a then b end', 'arm: a', 'conjunct: c']],
   ])('%s', (sql, found) => {
     expect(pieces(sql)).toEqual(found);

@@ -11,7 +11,7 @@ import { testDatabase } from '../../packages/recoup/src/testing.ts';
 import { takenThoughBroken } from '../../packages/recoup/test/support/refusals.ts';
 import { type Rule, rulesOf } from './constraints.ts';
 import { type Guard, guardsOf, removing, statements } from './guards.ts';
-import { reasonFor, TESTS } from './known.ts';
+import { reasonFor, SUITES, TESTS } from './known.ts';
 import type { Tests } from './tests.ts';
 
 /** What came of one removal. Neither `by` nor `reason`: missed. */
@@ -76,7 +76,10 @@ export async function guards(): Promise<{ all: Guard[]; statements: AnyStatement
   return { all: guardsOf(found), statements: found };
 }
 
-/** A guard taken out: first the test that is named for it, else the simulation; `search`: else whichever of these files notices. */
+/**
+ * A guard taken out: first the test that is named for it, then the suite that asks its statement, then the simulation, else the suites around it;
+ * `search`: else whichever of these files notices.
+ */
 export async function ablateGuard(
   url: string,
   guard: Guard,
@@ -84,28 +87,34 @@ export async function ablateGuard(
   search: readonly string[] = [],
 ): Promise<Removal> {
   const { id } = guard;
+  const inFiles = async (files: Iterable<string>, name?: string): Promise<Removal | undefined> => {
+    for (const file of files) {
+      const failed = await (await tests()).failing(guard, file, name);
+      if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
+    }
+    return undefined;
+  };
   const known = TESTS[id];
-  if (known) {
-    const [file, name] = known;
-    const failed = await (await tests()).failing(guard, file, name);
-    if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
-  }
-  const simulated = await inSimulation(url, guard);
+  const named = known && (await inFiles([known[0]], known[1]));
+  const own = SUITES.filter(([names]) => guard.statements.some((name) => names.test(name)));
+  const asked = named ?? (await inFiles(own.flatMap(([, asking]) => asking)));
+  if (asked) return asked;
+  const simulated = SIMULATED.test(guard.statements.join()) ? await inSimulation(url, guard) : undefined;
   if (simulated) return { id, kind: 'guard', ...simulated };
   const excused = unnoticed(id, 'guard');
   if (excused.reason !== undefined) return excused;
-  for (const file of search) {
-    const failed = await (await tests()).failing(guard, file);
-    if (failed !== undefined) return { id, kind: 'guard', by: `${file}: ${failed}` };
-  }
-  return excused;
+  return (await inFiles(new Set([...own.flatMap(([, , around]) => around), ...search]))) ?? excused;
 }
 
 /** A statement that lacks a guard may leave a call without an answer, or bring its process down: both are noticed. */
 const SILENCE_MS = 15_000;
 
 /** Statements that take part in the worlds of capacity. */
-const CAPACITY = /^(upstream|upstream_lease|provider|block)\./;
+const CAPACITY =
+  /^(upstream\.(register|select|extend|release|report)|upstream_lease\.forget|provider\.block|block\.(close|lapse))$/;
+/** Those, and what takes part in the worlds of jobs. */
+const SIMULATED =
+  /\b(wallet|job(?!\.claim)|queue|lease_request|upstream_lease|provider|block)\.|\bupstream\.(register|select|extend|release|report)\b/;
 
 async function inSimulation(url: string, guard: Guard): Promise<{ by: string; said: string } | undefined> {
   await using db = await testDatabase(url);

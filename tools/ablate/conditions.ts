@@ -28,8 +28,11 @@ function tokens(sql: string): Token[] {
 /** Words that end one expression and begin another. */
 const BOUNDARIES = new Set(
   `select from where on when then else as by limit returning union for cross left full join inner having window set values
-  filter using lateral with do , ; rows partition order group check`.split(/\s+/),
+  filter using lateral with do , ; rows partition order group check offset`.split(/\s+/),
 );
+
+/** Words that begin what is an operand of what is around it, and what ends it. */
+const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', case: 'end' };
 
 /** Every condition of the text, outer ones before those within. */
 export function conditionsOf(sql: string): Condition[] {
@@ -68,9 +71,10 @@ export function conditionsOf(sql: string): Condition[] {
     for (; at < all.length; at++) {
       const { word } = all[at]!;
       if (word === closing) break;
-      if (word === '(' || word === 'case') {
+      const closes = CLOSING[word];
+      if (closes) {
         at += 1;
-        group(word === '(' ? ')' : 'end');
+        group(closes);
       } else if (word === 'between') between = true;
       else if (word === 'and' && between) between = false;
       else if (word === 'and') ands.push(at);

@@ -1,6 +1,7 @@
 // The guards of the statements: every condition of every transition, found in its text, so that none can be forgotten.
 import { readdirSync } from 'node:fs';
 import type { AnyStatement } from '../../packages/recoup/src/db/database.ts';
+import { eventTransitions } from '../../packages/recoup/src/event-outcomes.ts';
 import { asJudged, takeTurns, withoutJob } from '../../packages/recoup/src/jobs/held.ts';
 import { capacityTransitions, transitions } from '../../packages/recoup/src/outcomes.ts';
 import { bookEntries } from '../../packages/recoup/src/wallets/booking.ts';
@@ -16,9 +17,7 @@ export interface Guard {
   readonly edits: readonly (readonly [from: string, to: string])[];
 }
 
-const FOLDERS = ['wallets', 'jobs', 'queues', 'sweeps', 'upstreams', 'windows', 'inbox'];
-/** Beside the transitions, what writes. */
-const MORE = ['lease_request.forget', 'upstream_lease.forget'];
+const WRITES = /\b(insert into|update|delete from) recoup\./;
 
 const isBundle = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !isStatement(value);
@@ -27,18 +26,22 @@ const isBundle = (value: unknown): value is object =>
 export async function statements(): Promise<AnyStatement[]> {
   const source = new URL('../../packages/recoup/src/', import.meta.url);
   const found: AnyStatement[] = [];
-  for (const folder of FOLDERS) {
-    for (const name of readdirSync(new URL(folder, source)).sort()) {
+  const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name: folder } of folders) {
+    for (const name of readdirSync(new URL(folder, source))
+      .filter((name) => name.endsWith('.ts'))
+      .sort()) {
       const module: Record<string, unknown> = await import(new URL(`${folder}/${name}`, source).href);
       // Some stand together in one object, such as the statements of limits.
       const exported = Object.values(module).flatMap((one) => [one, ...(isBundle(one) ? Object.values(one) : [])]);
       found.push(...exported.filter(isStatement));
     }
   }
-  const wanted = [...Object.keys(transitions), ...Object.keys(capacityTransitions), ...MORE];
-  const missing = wanted.filter((name) => !found.some((one) => one.name === name));
+  const wanted = Object.keys({ ...transitions, ...capacityTransitions, ...eventTransitions });
+  const writing = found.filter(({ name, text }) => wanted.includes(name) || WRITES.test(text.shared));
+  const missing = wanted.filter((name) => !writing.some((one) => one.name === name));
   if (missing.length > 0) throw new Error(`no statement is exported for ${missing.join(', ')}`);
-  return found.filter(({ name }) => wanted.includes(name));
+  return [...new Set(writing)];
 }
 
 function isStatement(value: unknown): value is AnyStatement {

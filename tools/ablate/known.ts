@@ -64,6 +64,60 @@ export const TESTS: Readonly<Record<string, readonly [file: string, name: string
   'provider.block · seen · others <= failing': NOT_HALF,
 };
 
+const suites = (...names: string[]) => names.map(file);
+const WINDOWS = suites(
+  'windows',
+  'windows-apart',
+  'windows-kinds',
+  'windows-calendar',
+  'windows-verify',
+  'windows-races',
+);
+
+/**
+ * By statement, the suites that ask it, before the simulation, and those around it, where nothing has noticed by then: of what the simulation does
+ * not walk all that there is of it. The quick ones first.
+ */
+export const SUITES: readonly (readonly [statements: RegExp, asking: readonly string[], around: readonly string[]])[] =
+  [
+    [/^job\.claim/, [], suites('joined', 'joined-work')],
+    [/^wallet\.expire$/, [], suites('expiring-credit', 'credit')],
+    [/^prober?\./, [], suites('probes', 'probes-words', 'probes-races')],
+    [/^subscription\./, [], suites('subscriptions', 'subscriptions-periods')],
+    [/^payment\./, [], suites('payments')],
+    [/^inbox\./, suites('inbox'), []],
+    [/^webhook\.dispatch$/, suites('webhooks-kinds'), suites('webhooks')],
+    [/^webhook\.(?!dispatch)/, suites('webhooks-apart'), suites('webhooks-sending', 'webhooks')],
+    [/^alert\./, suites('alerts-apart'), suites('alerts')],
+    [/^upstream\.setApart$/, suites('windows-until'), WINDOWS],
+    [/^(window|limit)\.|^upstream\.joinAgain$/, suites('windows-decided'), WINDOWS],
+    [/^affinity\./, suites('upstreams-sticky'), []],
+    [/^snapshot\./, [], suites('upstreams-snapshots', 'upstreams-answers', 'upstreams-answers-cases')],
+    [
+      /^upstream\.(replaceCredential|register)$/,
+      suites('upstreams-decided'),
+      suites('upstreams-events', 'upstreams-answers', 'upstreams'),
+    ],
+    [
+      /^upstream\.(release|extend)$|^block\./,
+      suites('upstreams-freed'),
+      suites('upstreams-selection', 'upstreams-races', 'upstreams-blocks', 'upstreams-sweep'),
+    ],
+    [/^upstream_lease\./, suites('upstreams-sweep'), []],
+    [/^provider\./, suites('upstreams-counted'), suites('upstreams-provider', 'upstreams-races')],
+    [
+      /^upstream\.select/,
+      [],
+      suites('upstreams-selection', 'upstreams-sticky', 'upstreams-snapshots', 'windows', 'windows-apart'),
+    ],
+    [
+      /^upstream\.report$/,
+      [],
+      suites('upstreams-blocks', 'upstreams-repeats', 'upstreams-news', 'upstreams-snapshots', 'upstreams-answers'),
+    ],
+  ];
+
+const LOCKED = 'the rows are locked as they were picked; said where it is done';
 const NO_LATE_LAPSE = 'a lapse is never definitive, so its late branch is never taken; job.fail has the same text';
 const ROUNDS =
   'only how many rounds a batch takes: what waits for another input goes round once more, with the same answer';
@@ -98,8 +152,7 @@ export const REASONS: Readonly<Record<string, string>> = {
     'follows from the instant that is due: jobs_running and jobs_waiting leave it to no other state',
   "job.prune · pick · state in ('succeeded', 'canceled')":
     'follows from the instant, which only such jobs have; it is there for the index, which has the same condition',
-  "job.prune · gone · j.state in ('succeeded', 'canceled')":
-    'the rows are locked as they were picked; said where it is done',
+  "job.prune · gone · j.state in ('succeeded', 'canceled')": LOCKED,
   'job.lease · pick · place = 1':
     'no payload is as large as that; so that none could ever stand in the way of the others',
   'job.lease · pick · when (select request_id from input) is null': 'spares the look-up where nothing is noted',
@@ -113,6 +166,20 @@ export const REASONS: Readonly<Record<string, string>> = {
     'an update takes one of two that would end a block, and the other goes again; this keeps it from hanging on the plan which is first',
   'block.close, block.lapse · seen · generation is not null':
     'what is compared with null is never another one; it says that none need be given',
+  'upstream.extend · kept · l.id = any (array(select lease_id from input))':
+    'the join says it; as an array, so that a plan from before there were any leases does not read them all',
+  'window.use · booked · nth = 1':
+    'the insert does nothing for the second of two with one key; this keeps it from hanging on the sort which is first',
+  'window.forget · kept · not o.goes':
+    'of a row that goes nothing is left to be written; said so that it does not hang on which of the two comes first',
+  'window.use · edged · *':
+    'says whom upstream.setApart is to look at, which decides by itself: one look too many changes nothing, one too few leaves an upstream where a selection finds its limit used up',
+  'alert.look · spent · (l.total - l.total_before)::numeric * 10 >= l.amount::numeric * 9':
+    'what was used since the window began is never less than what is used now: spares the closer look at most limits',
+  'alert.look · fired · not exists (select from firing f where *':
+    'alerts_firing refuses a second one that fires, and the insert does nothing: spares the try',
+  'alert.look · recovered · a.number = f.number':
+    'only the last one fires, so it is the one that has not recovered; said for the primary key',
   '* · *.tableoid = *':
     'a row’s place is its table and its number there; these tables have no parts, so the number is enough',
 };

@@ -9,6 +9,9 @@ declare module 'vitest' {
   }
 }
 
+// What is noticed is noticed on one server, which takes half of the time.
+(inject('servers') as unknown[]).splice(1);
+
 const edits = inject('ablated');
 const cut = (text: string) => edits.reduce((now, [from, to]) => now.replaceAll(from, () => to), text);
 const send = pg.Client.prototype.query as (...args: unknown[]) => unknown;

@@ -22,6 +22,9 @@ export class Tests {
       setupFiles,
       bail: 1,
       maxWorkers: 1,
+      // Without its guard a call may wait for ever.
+      testTimeout: 100_000,
+      hookTimeout: 30_000,
     });
     await vitest.standalone();
     return new Tests(vitest);
@@ -34,7 +37,10 @@ export class Tests {
     if (name === undefined) vitest.resetGlobalTestNamePattern();
     else vitest.setGlobalTestNamePattern(new RegExp(`^${escaped(name)}`));
     const files = await vitest.globTestSpecifications([file]);
-    const { testModules, unhandledErrors } = await vitest.runTestSpecifications(files, false);
+    const run = await vitest.runTestSpecifications(files, false);
+    const { unhandledErrors } = run;
+    // It gives all modules that were ever run, also those that failed without another guard.
+    const testModules = run.testModules.filter(({ moduleId }) => files.some((one) => one.moduleId === moduleId));
     const all = testModules.flatMap((module) => [...module.children.allTests()]);
     const failed = all.find((one) => one.result().state === 'failed');
     if (name !== undefined && !all.some((one) => one.name.startsWith(name)))

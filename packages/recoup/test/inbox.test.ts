@@ -4,6 +4,7 @@ import type { InboxItem } from '../src/index.ts';
 import { answer, tally, times } from './support/look.ts';
 import { HOUR, MINUTE, poolOf, SECOND, soft } from './support/pools.ts';
 import { booksAreRight, newId, type Stage, staging } from './support/stage.ts';
+import { untilWaiting, watch } from './support/waiting.ts';
 
 const { onEvery, onFirst } = staging();
 const manual = (kind: string, more = {}) => ({ kind, policy: 'manual', ...more }) as const;
@@ -151,6 +152,66 @@ onEvery('in a transaction of the caller: with it or not at all', async (s) => {
     expect(await inbox.list({ pool })).toMatchObject([{ owner: 'ann' }]);
     await client.query(end);
     expect(await only(s, pool)).toMatchObject({ owner });
+  }
+});
+
+onEvery(
+  'a key is said once of an item, and again of another; a remark changes nothing of what is put off',
+  async (s) => {
+    const [one, other] = [await withItem(s), await withItem(s)];
+    const { inbox } = s.recoup;
+    const say = (item: string) => inbox.note(item, { actor: 'ann', note: 'n', key: 'same' });
+    expect([await say(one.item), await say(other.item), await say(one.item)]).toMatchObject([
+      { outcome: 'noted', number: 1 },
+      { outcome: 'noted', number: 1 },
+      { outcome: 'duplicate' },
+    ]);
+    const until = new Date((await s.db.now()).getTime() + 2 * HOUR);
+    const snooze = (item: string) => inbox.snooze(item, { actor: 'ann', until });
+    expect([await snooze(one.item), await snooze(other.item)]).toEqual([
+      { outcome: 'snoozed' },
+      { outcome: 'snoozed' },
+    ]);
+    await inbox.note(one.item, { actor: 'bob', note: 'so be it' });
+    expect(await snooze(one.item)).toEqual({ outcome: 'duplicate' });
+    expect((await only(s, one.pool, { snoozed: true }))!.notes.map(({ type }) => type)).toEqual([
+      'noted',
+      'snoozed',
+      'noted',
+    ]);
+    // Once that is over there is nothing to wake.
+    await s.db.advance(3 * HOUR);
+    expect(await inbox.snooze(one.item, { actor: 'ann' })).toEqual({ outcome: 'duplicate' });
+    await s.recoup.upstreams.free(one.block);
+    expect(await answer(inbox.snooze(one.item, { actor: 'ann', forMs: HOUR }))).toBe('no_item');
+  },
+);
+
+onEvery('put off twice in one statement: each is said, one behind the other', async (s) => {
+  const { pool, item } = await withItem(s);
+  const calls = [1, 2, 3].map((hours) => s.recoup.inbox.snooze(item, { actor: 'ann', forMs: hours * HOUR }));
+  expect(tally((await Promise.all(calls)).map(({ outcome }) => outcome))).toEqual({ snoozed: 3 });
+  expect((await only(s, pool, { snoozed: true }))!.notes.map(({ number }) => number)).toEqual([1, 2, 3]);
+});
+
+onEvery('who stands behind a note that is not committed says it in its light', async (s) => {
+  const client = await s.client();
+  const { inbox } = s.recoup;
+  const calls: [(item: string) => Promise<{ outcome: string }>, string, number][] = [
+    [(item) => inbox.note(item, { actor: 'bob', note: 'n' }), 'noted', 2],
+    [(item) => inbox.snooze(item, { actor: 'bob', forMs: HOUR }), 'snoozed', 2],
+    [(item) => inbox.take(item, { actor: 'bob' }), 'held', 1],
+  ];
+  for (const [call, outcome, count] of calls) {
+    const { item } = await withItem(s);
+    await client.query('begin');
+    await s.recoup.using(client).inbox.take(item, { actor: 'ann' });
+    const behind = watch(call(item));
+    await untilWaiting(s.db);
+    await client.query('commit');
+    expect((await behind.call).outcome).toBe(outcome);
+    const notes = await s.db.query('select number from recoup.inbox_notes where item = $1 order by number', [item]);
+    expect([outcome, notes.map(({ number }) => number)]).toEqual([outcome, times(count, (i) => i + 1)]);
   }
 });
 

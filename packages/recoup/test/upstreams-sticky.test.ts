@@ -91,6 +91,23 @@ onEvery('a key that is used is remembered, one that is not is forgotten after it
   expect(await keys()).toBe(0);
 });
 
+onEvery('a key that is forgotten in one pool stays in another, and another key of its pool stays', async (s) => {
+  const [one, other] = [await poolOf(s, 1), await poolOf(s, 1)];
+  await used(s, one.pool, 'c', s.recoup, { stickyMs: MINUTE });
+  await used(s, one.pool, 'd', s.recoup, { stickyMs: HOUR });
+  await used(s, other.pool, 'c', s.recoup, { stickyMs: HOUR });
+  await s.db.advance(2 * MINUTE);
+  await s.recoup.sweep();
+  const keys = await s.db.query(
+    'select pool, key from recoup.affinities where pool = any ($1) order by pool = $2 desc, key',
+    [[one.pool, other.pool], one.pool],
+  );
+  expect(keys).toEqual([
+    { pool: one.pool, key: 'd' },
+    { pool: other.pool, key: 'c' },
+  ]);
+});
+
 onEvery('50 first uses of one key at once on five replicas: one upstream', async (s) => {
   const replicas = await Promise.all(times(5, () => s.replica()));
   for (let round = 0; round < 5; round++) {

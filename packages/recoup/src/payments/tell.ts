@@ -57,7 +57,7 @@ told as (
     credits = coalesce(p.credits, excluded.credits), amount = coalesce(p.amount, excluded.amount),
     expires_at = case when p.wallet_id is null then excluded.expires_at else p.expires_at end,
     priority = case when p.wallet_id is null then excluded.priority else p.priority end,
-    paid = p.paid or excluded.paid, refunded = greatest(p.refunded, excluded.refunded), told_at = excluded.told_at,
+    paid = (p.paid or excluded.paid), refunded = greatest(p.refunded, excluded.refunded), told_at = excluded.told_at,
     disputes = (
       select coalesce(jsonb_object_agg(key, value), '{}') from (
         select key, value from jsonb_each(p.disputes)

@@ -30,7 +30,7 @@ export const forgetAffinities = statement<typeof columns, { forgotten: number }>
 old as (
   select pool, key from recoup.affinities where until <= recoup.clock()
   order by until limit (select count from input) for update skip locked),
-gone as (delete from recoup.affinities a using old o where a.pool = o.pool and a.key = o.key and a.until <= recoup.clock() returning a.key)
+gone as (delete from recoup.affinities a using old o where a.pool = o.pool and a.key = o.key returning a.key)
 select json_build_array(json_build_object('forgotten', (select count(*) from gone)))::text as answer`,
 );
 

@@ -48,7 +48,7 @@ told as (
   select w.id, w.generation, 'closed', w.closed_at, w.until, w.step, w.evidence_at, s.actor, coalesce(s.reason, s.closed_as) from won w join seen s using (ord)),
 freed as (
   update recoup.upstreams u set generation = u.generation + 1, blocked_until = ${blockedUntil('u', 'select id from won')}
-  from (select distinct on (u_tid, u_part) s.u_tid, s.u_part from seen s join won using (ord) where s.u_tid is not null and s.scope = '') s
+  from (select distinct on (u_tid, u_part) s.u_tid, s.u_part from seen s join won using (ord) where s.scope = '') s
   where u.ctid = s.u_tid and u.tableoid = s.u_part)${answerEach(
     'seen s',
     `case when verdict = 'closed' and not exists (select from won w where w.ord = s.ord) then 'again' else verdict end`,

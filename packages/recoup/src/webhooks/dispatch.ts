@@ -51,18 +51,16 @@ const FROM_ENTRIES = `
   join recoup.wallets w on w.id = s.wallet_id
   where k.holds and k.kind = any (p.kinds)`;
 
-// A block without an end is one that a person ends, and so an item of the inbox: from the event on that took its end away.
+// A block without an end is one that a person ends, and so an item of the inbox: from the event on that took its end away, behind which comes its close.
 const FROM_BLOCKS = `
   select k.kind, s.at, jsonb_build_array(s.block_id, s.generation, s.tx::text),
     jsonb_build_object('block', s.block_id, 'subject', b.subject_type || ':' || b.subject_id, 'scope', b.scope, 'kind', b.kind, 'source', b.source) || k.more
   from ${rows('block_events')}
   join recoup.blocks b on b.id = s.block_id
-  left join recoup.block_events before on before.block_id = s.block_id and before.generation = s.generation - 1
   cross join lateral (values
     ('upstream.blocked', s.type = 'opened', jsonb_build_object('until', ${at('s.until')})),
     ('upstream.freed', s.type = 'closed', jsonb_build_object('closedAs', b.closed_as)),
-    ('inbox.opened', s.type <> 'closed' and s.until is null and (before.block_id is null or before.until is not null),
-      jsonb_build_object('item', 'block:' || s.block_id)),
+    ('inbox.opened', s.type <> 'closed' and s.until is null, jsonb_build_object('item', 'block:' || s.block_id)),
     ('inbox.closed', s.type = 'closed' and s.until is null,
       jsonb_build_object('item', 'block:' || s.block_id, 'closedAs', b.closed_as))) k (kind, holds, more)
   where k.holds and k.kind = any (p.kinds)`;
@@ -87,7 +85,7 @@ export const dispatchEvents = statement<typeof columns, DispatchRow>(
 newest as materialized (select e.number, ${behind('e.number')} as behind from recoup.epochs e order by e.number desc limit 1),
 held as materialized (
   select i.count, e.*, n.number, ${horizon('n.number')} as high,
-    least(e.position, (select x.reread_from from recoup.epochs x where x.number > e.epoch and x.reread_from is not null order by x.reread_from limit 1)) as low
+    least(e.position, (select x.reread_from from recoup.epochs x where x.number > e.epoch order by x.reread_from limit 1)) as low
   from input i cross join newest n
   cross join lateral (
     select id, kinds, low_balance, position, epoch from recoup.webhook_endpoints

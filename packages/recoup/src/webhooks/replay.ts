@@ -25,7 +25,7 @@ ${name} as (
   select d.* from input i cross join lateral (
     select id, happened_at from recoup.webhook_deliveries d
     where ${way} and d.endpoint_id = i.endpoint_id and ${so}
-      and (d.happened_at, d.id) > (coalesce(i.after_at, i.since, '-infinity'), coalesce(i.after_id, '')) and d.happened_at >= coalesce(i.since, '-infinity')
+      and (d.happened_at, d.id) > (coalesce(i.after_at, i.since, '-infinity'), coalesce(i.after_id, ''))
     order by ${order}d.happened_at, d.id limit i.count for no key update) d)`;
 
 /** Guard: delivered or dead, of the endpoint. Due at once, its tries counted anew; attempt numbers go on. Page by page, oldest first. */
@@ -38,14 +38,14 @@ one as (
     select id, happened_at from recoup.webhook_deliveries d
     where d.id = i.id and d.endpoint_id = i.endpoint_id and d.state <> 'pending' for no key update) d),${held(
       'dead',
-      'i.id is null and i.dead',
+      'i.dead',
       `d.state = 'dead'`,
       'd.endpoint_id, d.state, ',
     )},${held('every', 'i.id is null and not i.dead', `d.state <> 'pending'`, 'd.endpoint_id, ')},
 held as materialized (select * from one union all select * from dead union all select * from every),
 won as (
   update recoup.webhook_deliveries d set state = 'pending', due_at = recoup.clock(), tries = 0, ended_at = null
-  from held h where d.id = h.id and d.state <> 'pending'
+  from held h where d.id = h.id
   returning d.id)
 select json_build_array(json_build_object('replayed', (select count(*) from won), 'seen', (select count(*) from held),
   'last', (select json_build_object('at', happened_at, 'id', id) from held order by happened_at desc, id desc limit 1)))::text as answer`,

@@ -33,7 +33,7 @@ held as materialized (
 won as (
   update recoup.webhook_deliveries d set attempt = d.attempt + 1, tries = d.tries + 1,
     due_at = recoup.clock() + h.lease_ms * interval '1 millisecond'
-  from held h where d.id = h.id and d.due_at <= recoup.clock()
+  from held h where d.id = h.id
   returning d.id, d.attempt, d.tries, d.kind, h.url, d.payload::text as body, d.endpoint_id, d.happened_at)
 select coalesce(json_agg(json_build_object('id', id, 'attempt', attempt, 'tries', tries, 'kind', kind, 'url', url, 'body', body,
   'secrets', (select json_agg(translate(encode(s.value, 'base64'), chr(10), '') order by s.number desc) from recoup.webhook_secrets s
@@ -73,7 +73,7 @@ won as (
   update recoup.webhook_deliveries d set state = h.next_state, last_at = recoup.clock(), last_status = h.status, last_error = h.error,
     due_at = case when h.next_state = 'pending' then ${retryAt('d', 'h.retry_after_ms')} end,
     ended_at = case when h.next_state <> 'pending' then recoup.clock() end
-  from held h where d.id = h.d_id and d.attempt = h.attempt
+  from held h where d.id = h.d_id
   returning d.state, d.due_at),
 closed as (
   update recoup.webhook_endpoints e set status = 'gone' from held h where h.gone and e.id = h.endpoint_id and e.status = 'on')
