@@ -6,6 +6,7 @@ export const addressOf = {
   wallet: (wallet: string) => `/wallets/${encodeURIComponent(wallet)}`,
   job: (wallet: string, job: string) => `/wallets/${encodeURIComponent(wallet)}/jobs/${encodeURIComponent(job)}`,
   pool: (pool: string) => `/pools/${encodeURIComponent(pool)}`,
+  upstream: (upstream: string) => `/upstreams/${encodeURIComponent(upstream)}`,
 };
 
 export const WalletLink = ({ wallet, children }: { wallet: string; children?: ReactNode }) => (
@@ -23,5 +24,11 @@ export const JobLink = ({ wallet, job, children }: { wallet: string; job: string
 export const PoolLink = ({ pool, children }: { pool: string; children?: ReactNode }) => (
   <Link to="/pools/$pool" params={{ pool }}>
     {children ?? pool}
+  </Link>
+);
+
+export const UpstreamLink = ({ upstream, children }: { upstream: string; children?: ReactNode }) => (
+  <Link to="/upstreams/$upstream" params={{ upstream }}>
+    {children ?? upstream}
   </Link>
 );

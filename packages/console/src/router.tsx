@@ -10,6 +10,7 @@ import { PoolPage } from './pages/pool/page.tsx';
 import { PoolsPage } from './pages/pool/pools.tsx';
 import { SearchPage } from './pages/search.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
+import { UpstreamPage } from './pages/upstream/page.tsx';
 import { WalletPage } from './pages/wallet/page.tsx';
 import { WalletsPage } from './pages/wallets.tsx';
 
@@ -56,6 +57,7 @@ export const routes = {
   }),
   pools: createRoute({ getParentRoute: below, path: '/pools', component: PoolsPage }),
   pool: createRoute({ getParentRoute: below, path: '/pools/$pool', component: PoolPage }),
+  upstream: createRoute({ getParentRoute: below, path: '/upstreams/$upstream', component: UpstreamPage }),
   inbox: createRoute({
     getParentRoute: below,
     path: '/inbox',

@@ -98,7 +98,7 @@ test('keys lead to the pages, and a pasted id to what it names, whatever charact
     for (const [id, heading] of [
       ['ada/video-1', 'video-1'],
       ['pred_7f3a', 'clip-1'],
-      ['gpu-d', 'video'],
+      ['gpu-d', 'gpu-d'],
       ['empty', 'empty'],
     ] as const) {
       await page.keyboard.press('/');

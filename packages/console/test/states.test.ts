@@ -16,6 +16,7 @@ describe('without any data', () => {
       'dead-letters': 'Nothing has died',
       pools: 'No pool yet',
       pool: 'No upstream is in this pool',
+      upstream: 'There is no upstream of that id',
       inbox: 'Nothing needs you',
     };
     await stand().page({ width: 320 }, async (opened) => {

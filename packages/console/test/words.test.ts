@@ -4,6 +4,7 @@ import { groupsOf } from '../src/pages/dead-letters/groups.ts';
 import { runsOf } from '../src/pages/job/events.ts';
 import { firstOf } from '../src/pages/now/first.ts';
 import { backOf, becauseOf, forecastOf, ranked, stateOf } from '../src/pages/pool/state.ts';
+import { type HistoryEvent, stretchesOf } from '../src/pages/upstream/stretches.ts';
 import { sentenceOf, storyOf, sumsOf } from '../src/pages/wallet/explain.ts';
 import type { Attempt, Entry, InboxItem, Job, Upstream } from '../src/types.ts';
 import { age, duration, number, signed } from '../src/words.ts';
@@ -186,5 +187,36 @@ test('first comes what stops a pool, then what a person has waited for, then dea
     'in-part: auth revoked, for 2 h',
     '2 dead letters of video: a – 80 refunded',
     '1 dead letter of video: b – 40 refunded',
+  ]);
+});
+
+test('what kept an upstream out is a stretch for each opening, the one that lasts without an end', () => {
+  const event = (block: number | null, type: HistoryEvent['type'], ms: number, more: Partial<HistoryEvent> = {}) =>
+    ({
+      ...{ block, type, at: at(ms), generation: 1, subject: 'upstream:gpu-a', scope: '', kind: 'rate_limited' },
+      ...{ source: 'backoff', policy: 'auto', until: null, step: 1, evidenceAt: null, closedAs: null, actor: null },
+      ...{ reason: null, settings: null, ...more },
+    }) as HistoryEvent;
+  // As the service answers: the newest first, and the oldest ones are not there.
+  const events = [
+    event(3, 'opened', 900, { policy: 'manual', kind: 'auth_revoked' }),
+    event(2, 'closed', 800, { closedAs: 'success' }),
+    event(2, 'extended', 500),
+    event(2, 'opened', 400),
+    event(null, 'changed', 300),
+    event(1, 'closed', 200, { closedAs: 'time' }),
+  ];
+  expect(
+    stretchesOf(events).map(({ block, from, to, closedAs, manual }) => [
+      block,
+      from - START,
+      to && to - START,
+      closedAs,
+      manual,
+    ]),
+  ).toEqual([
+    [1, 200, 200, 'time', false],
+    [2, 400, 800, 'success', false],
+    [3, 900, null, null, true],
   ]);
 });

@@ -34,7 +34,6 @@ async function find(q: string): Promise<Found[]> {
     cut.length === 2 ? orNull(ask('jobs.get', { wallet: cut[0]!, job: cut[1]! })) : null,
     orNull(ask('wallets.list', { customer: q, limit: 20 })),
   ]);
-  const pool = upstream && (upstream as { pool?: string }).pool;
   return [
     ...(wallet ? [{ what: 'Wallet', name: q, href: addressOf.wallet(q) }] : []),
     ...(job ? [{ what: 'Job', name: job.job.id, href: addressOf.job(job.job.wallet, job.job.id) }] : []),
@@ -43,7 +42,7 @@ async function find(q: string): Promise<Found[]> {
       name: id,
       href: addressOf.job(of, id),
     })),
-    ...(pool ? [{ what: `Upstream of ${pool}`, name: q, href: addressOf.pool(pool) }] : []),
+    ...(upstream ? [{ what: `Upstream of ${upstream.pool}`, name: q, href: addressOf.upstream(q) }] : []),
     ...(ofCustomer?.wallets ?? []).map((one) => ({
       what: `Wallet of the customer ${q}`,
       name: one.wallet,

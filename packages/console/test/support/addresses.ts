@@ -7,6 +7,7 @@ export const PAGES = {
   'dead-letters': '/dead-letters',
   pools: '/pools',
   pool: '/pools/video',
+  upstream: '/upstreams/gpu-b',
   inbox: '/inbox',
   'sign-in': '/sign-in',
 } as const;

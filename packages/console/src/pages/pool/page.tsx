@@ -1,7 +1,7 @@
 // Pool board: can we serve now, and when does capacity come back?
 import { getRouteApi } from '@tanstack/react-router';
 import { useRead } from '../../api.ts';
-import { addressOf } from '../../links.tsx';
+import { addressOf, UpstreamLink } from '../../links.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { CopyCurl } from '../../parts/copy.tsx';
 import { PageHead, Panel } from '../../parts/panel.tsx';
@@ -74,7 +74,8 @@ const columnsAt = (now: number): readonly Column<Row>[] => [
     head: 'Upstream',
     cell: ({ upstream: { upstream, provider } }) => (
       <>
-        {upstream} <span className="muted small">{provider}</span>
+        <UpstreamLink upstream={upstream} />
+        <div className="muted small">{provider}</div>
       </>
     ),
     kind: 'tight',
