@@ -6,6 +6,7 @@ export const addressOf = {
   wallet: (wallet: string) => `/wallets/${encodeURIComponent(wallet)}`,
   job: (wallet: string, job: string) => `/wallets/${encodeURIComponent(wallet)}/jobs/${encodeURIComponent(job)}`,
   pool: (pool: string) => `/pools/${encodeURIComponent(pool)}`,
+  subscription: (subscription: string) => `/subscriptions/${encodeURIComponent(subscription)}`,
   upstream: (upstream: string) => `/upstreams/${encodeURIComponent(upstream)}`,
 };
 
@@ -30,5 +31,11 @@ export const PoolLink = ({ pool, children }: { pool: string; children?: ReactNod
 export const UpstreamLink = ({ upstream, children }: { upstream: string; children?: ReactNode }) => (
   <Link to="/upstreams/$upstream" params={{ upstream }}>
     {children ?? upstream}
+  </Link>
+);
+
+export const SubscriptionLink = ({ subscription, children }: { subscription: string; children?: ReactNode }) => (
+  <Link to="/subscriptions/$subscription" params={{ subscription }}>
+    {children ?? subscription}
   </Link>
 );

@@ -10,6 +10,8 @@ import { PoolPage } from './pages/pool/page.tsx';
 import { PoolsPage } from './pages/pool/pools.tsx';
 import { SearchPage } from './pages/search.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
+import { SubscriptionsPage } from './pages/subscriptions/list.tsx';
+import { SubscriptionPage } from './pages/subscriptions/page.tsx';
 import { UpstreamPage } from './pages/upstream/page.tsx';
 import { WalletPage } from './pages/wallet/page.tsx';
 import { WalletsPage } from './pages/wallets.tsx';
@@ -58,6 +60,17 @@ export const routes = {
   pools: createRoute({ getParentRoute: below, path: '/pools', component: PoolsPage }),
   pool: createRoute({ getParentRoute: below, path: '/pools/$pool', component: PoolPage }),
   upstream: createRoute({ getParentRoute: below, path: '/upstreams/$upstream', component: UpstreamPage }),
+  subscriptions: createRoute({
+    getParentRoute: below,
+    path: '/subscriptions',
+    validateSearch: only('customer', 'status'),
+    component: SubscriptionsPage,
+  }),
+  subscription: createRoute({
+    getParentRoute: below,
+    path: '/subscriptions/$subscription',
+    component: SubscriptionPage,
+  }),
   inbox: createRoute({
     getParentRoute: below,
     path: '/inbox',

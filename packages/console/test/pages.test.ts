@@ -99,6 +99,7 @@ test('keys lead to the pages, and a pasted id to what it names, whatever charact
       ['ada/video-1', 'video-1'],
       ['pred_7f3a', 'clip-1'],
       ['gpu-d', 'gpu-d'],
+      ['sub-sam', 'sub-sam'],
       ['empty', 'empty'],
     ] as const) {
       await page.keyboard.press('/');

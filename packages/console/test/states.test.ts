@@ -17,6 +17,8 @@ describe('without any data', () => {
       pools: 'No pool yet',
       pool: 'No upstream is in this pool',
       upstream: 'There is no upstream of that id',
+      subscriptions: 'No subscription yet',
+      subscription: 'There is no subscription of that id',
       inbox: 'Nothing needs you',
     };
     await stand().page({ width: 320 }, async (opened) => {

@@ -27,10 +27,11 @@ async function find(q: string): Promise<Found[]> {
   if (/^rcp_[0-9a-z]{12}_/.test(q))
     throw new Error('That is the secret of an API key. Revoke it if others may have seen it.');
   const cut = q.split(/\s+|\/(?=[^/]*$)/).filter(Boolean);
-  const [wallet, byRef, upstream, job, ofCustomer] = await Promise.all([
+  const [wallet, byRef, upstream, subscription, job, ofCustomer] = await Promise.all([
     orNull(ask('wallets.balance', { wallet: q })),
     orNull(ask('jobs.byUpstreamRef', { upstreamRef: q })),
     orNull(ask('upstreams.explain', { upstream: q })),
+    orNull(ask('subscriptions.get', { subscription: q })),
     cut.length === 2 ? orNull(ask('jobs.get', { wallet: cut[0]!, job: cut[1]! })) : null,
     orNull(ask('wallets.list', { customer: q, limit: 20 })),
   ]);
@@ -43,6 +44,7 @@ async function find(q: string): Promise<Found[]> {
       href: addressOf.job(of, id),
     })),
     ...(upstream ? [{ what: `Upstream of ${upstream.pool}`, name: q, href: addressOf.upstream(q) }] : []),
+    ...(subscription ? [{ what: 'Subscription', name: q, href: addressOf.subscription(q) }] : []),
     ...(ofCustomer?.wallets ?? []).map((one) => ({
       what: `Wallet of the customer ${q}`,
       name: one.wallet,

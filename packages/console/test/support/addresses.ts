@@ -8,6 +8,8 @@ export const PAGES = {
   pools: '/pools',
   pool: '/pools/video',
   upstream: '/upstreams/gpu-b',
+  subscriptions: '/subscriptions',
+  subscription: '/subscriptions/sub-mia',
   inbox: '/inbox',
   'sign-in': '/sign-in',
 } as const;

@@ -65,6 +65,18 @@ async function busy(client: RecoupClient): Promise<void> {
   await client.wallets.adjust({ wallet: 'ada', key: 'ticket-4711', amount: 15, actor: 'maria', reason: 'goodwill' });
 }
 
+/** One that is paid and ends with its period, one that goes on, one that nobody has paid yet. */
+async function subscriptions(client: RecoupClient): Promise<void> {
+  await client.plans.set({ plan: 'pro', credits: 1000, every: 'month', zone: 'Europe/Rome' });
+  for (const customer of ['mia', 'sam', 'zoe']) {
+    await client.wallets.open({ wallet: customer, customer });
+    await client.subscriptions.start({ subscription: `sub-${customer}`, customer, wallet: customer, plan: 'pro' });
+  }
+  await client.subscriptions.pay({ subscription: 'sub-mia', key: 'in_1001' });
+  await client.subscriptions.pay({ subscription: 'sub-sam', key: 'in_1002' });
+  await client.subscriptions.cancel({ subscription: 'sub-mia', at: 'period', key: 'ticket-4712', actor: 'maria' });
+}
+
 async function pools(client: RecoupClient): Promise<void> {
   const known = (pool: string, upstream: string, more = {}) =>
     client.upstreams.register({ pool, upstream, provider: 'openai', maxConcurrency: 4, ...more });
@@ -105,5 +117,6 @@ export async function fill(client: RecoupClient): Promise<void> {
   await late(client);
   await dead(client);
   await busy(client);
+  await subscriptions(client);
   await pools(client);
 }
