@@ -34,6 +34,22 @@ onFirst('a clock that is no function is refused', async (s) => {
   await expect(s.replica({ now: 5 as never })).rejects.toMatchObject({ code: 'invalid', details: { field: 'now' } });
 });
 
+onEvery(
+  'what was heard last counts where the clock is set back: a success that began after it ends the block',
+  async (s) => {
+    const { names } = await poolOf(s, 1);
+    const report = (more: object) => s.recoup.upstreams.report({ upstream: names[0]!, success: true, ...more });
+    const failure = { success: false, block: soft };
+    await report(failure);
+    await s.db.advance(MINUTE);
+    expect(await report({})).toMatchObject({ closed: 0 });
+    await s.db.advance(-2 * SECOND);
+    expect(await report({ ...failure, elapsedMs: 40 * SECOND })).toMatchObject({ outcome: 'reopened' });
+    await s.db.advance(SECOND);
+    expect(await report({})).toMatchObject({ closed: 1 });
+  },
+);
+
 /** The open blocks on a subject: its trials and its step. */
 const blocksOn = (s: Stage, subject: string) =>
   s.db.query(

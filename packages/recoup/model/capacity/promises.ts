@@ -153,7 +153,7 @@ function checkBlock(taken: CapacityTaken, old: Block, block: Block, problems: st
 
 /** When something was last heard of a block before the step. */
 const heardBefore = ({ before }: CapacityTaken, block: Block): number =>
-  Math.max(...before.events.filter((one) => before.blocks[one.block] === block).map(({ at }) => at));
+  before.events.findLast((one) => before.blocks[one.block] === block)!.at;
 
 /** More trials only by the success of a trial; one again only by another failure. */
 function checkTrials(taken: CapacityTaken, old: Block, block: Block, problems: string[]): void {

@@ -151,9 +151,9 @@ const closedSince = (world: Capacity, key: string, began: number): boolean =>
     (block) => keyOfBlock(block) === key && block.closedAt! > began && block.closedAs !== 'time',
   );
 
-/** When something was last heard of a block. */
+/** When something was last heard of a block: of its last event, also where the clock was set back before that. */
 export const heardAt = (world: Capacity, name: string): number =>
-  Math.max(...world.events.filter((one) => one.block === name).map(({ at }) => at));
+  world.events.findLast((one) => one.block === name)!.at;
 
 /** What a report is about: what it says, and what its lease was for. */
 export function scopesOfReport(world: Capacity, input: ReportInput): string[] {
